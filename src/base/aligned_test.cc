@@ -1,0 +1,71 @@
+// Goal: buffers are zeroed, aligned, owned once, and refused when the machine cannot hold them. Method: sizes around
+// the page and the huge page, and sizes no machine has.
+#include "base/aligned.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "base/memory_limits.h"
+#include "ekvi/error.h"
+
+namespace ekvi::base {
+namespace {
+
+constexpr size_t kMiB = size_t{1} << 20;
+
+TEST(AlignedBuffer, EverySize_IsZeroedWritableAndAligned) {
+  for (const size_t bytes : {size_t{1}, size_t{4095}, size_t{4096}, size_t{4097}, 2 * kMiB - 1, 2 * kMiB, 2 * kMiB + 1,
+                             17 * kMiB + 5}) {
+    AlignedBuffer buffer(bytes);
+    ASSERT_EQ(buffer.size(), bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.data()) % (bytes >= 2 * kMiB ? 2 * kMiB : 4096), 0u) << bytes;
+    EXPECT_TRUE(std::all_of(buffer.data(), buffer.data() + bytes, [](std::byte b) { return b == std::byte{0}; }));
+    std::fill_n(buffer.data(), bytes, std::byte{0xA5});
+  }
+}
+
+TEST(AlignedBuffer, NoBytes_IsEmpty) {
+  const AlignedBuffer none, zero(0);
+  EXPECT_EQ(none.data(), nullptr);
+  EXPECT_EQ(none.size(), 0u);
+  EXPECT_EQ(zero.data(), nullptr);
+  EXPECT_EQ(zero.size(), 0u);
+}
+
+TEST(AlignedBuffer, Moved_LeavesTheSourceEmpty) {
+  AlignedBuffer first(3 * kMiB);
+  first.as<int>()[5] = 7;
+  AlignedBuffer second(100);
+  second = std::move(first);
+  EXPECT_EQ(second.size(), 3 * kMiB);
+  EXPECT_EQ(second.as<int>()[5], 7);
+  EXPECT_EQ(first.size(), 0u);  // NOLINT(bugprone-use-after-move): the promise under test
+  EXPECT_EQ(first.data(), nullptr);
+}
+
+TEST(AlignedBuffer, AbsurdSize_IsRefusedWithTheBytes) {
+  for (const size_t bytes : {size_t{1} << 45, size_t{1} << 62, std::numeric_limits<size_t>::max() - kMiB,
+                             std::numeric_limits<size_t>::max()}) {
+    try {
+      const AlignedBuffer buffer(bytes);
+      FAIL() << bytes;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kCapacity);
+      EXPECT_NE(error.summary().find(std::to_string(bytes)), std::string::npos) << error.what();
+      EXPECT_FALSE(error.numbers().empty());
+    }
+  }
+}
+
+TEST(AlignedBuffer, MoreThanIsAvailable_IsRefusedThoughTheKernelWouldPromiseIt) {
+  const MemoryLimits limits = ReadMemoryLimits();
+  if (!limits.available) GTEST_SKIP() << "the system does not say what is available";
+  EXPECT_THROW(AlignedBuffer(*limits.available + (size_t{4} << 30)), Error);
+}
+
+}  // namespace
+}  // namespace ekvi::base

@@ -1,0 +1,13 @@
+// Which vector targets of ekvi run on this machine: the instructions are there and the operating system saves the
+// registers.
+#pragma once
+
+namespace ekvi::base {
+
+// AVX2, FMA and F16C.
+bool CpuHasAvx2();
+// AVX-512 F, BW, DQ and VL, beside all of CpuHasAvx2.
+bool CpuHasAvx512();
+// Both always false off x86. Asked once, then remembered.
+
+}  // namespace ekvi::base

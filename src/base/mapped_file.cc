@@ -1,0 +1,68 @@
+#include "base/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <limits>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "ekvi/error.h"
+
+namespace ekvi::base {
+namespace {
+
+[[noreturn]] void Refuse(const std::filesystem::path& path, int error) {
+  const bool missing = error == ENOENT || error == ENOTDIR;
+  throw Error(missing ? ErrorCode::kNotFound : ErrorCode::kIo, "cannot read " + path.string(),
+              std::generic_category().message(error), missing ? "check the path" : "");
+}
+
+struct Descriptor {
+  int number;
+  ~Descriptor() { ::close(number); }
+};
+
+// Without blocking: a named pipe would wait for a writer.
+int Open(const std::filesystem::path& path) {
+  const int number = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (number < 0) Refuse(path, errno);
+  return number;
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const std::filesystem::path& path) {
+  const Descriptor file{Open(path)};
+  struct stat status;
+  if (::fstat(file.number, &status) != 0) Refuse(path, errno);
+  if (S_ISDIR(status.st_mode)) Refuse(path, EISDIR);
+  if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::kIo, "cannot read " + path.string(), "not a regular file");
+  if (status.st_size == 0) return;
+  if (static_cast<uint64_t>(status.st_size) > std::numeric_limits<size_t>::max()) Refuse(path, EFBIG);
+  const auto size = static_cast<size_t>(status.st_size);
+  void* const address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
+  if (address == MAP_FAILED) Refuse(path, errno);
+  data_ = static_cast<const std::byte*>(address);
+  size_ = size;
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  MappedFile taken(std::move(other));
+  std::swap(data_, taken.data_);
+  std::swap(size_, taken.size_);
+  return *this;
+}
+
+}  // namespace ekvi::base
