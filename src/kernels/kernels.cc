@@ -1,0 +1,71 @@
+// Chooses a target's table: once, by what the machine has and the caller names.
+#include "kernels/kernels.h"
+
+#include <string>
+
+#include "base/cpu.h"
+#include "ekvi/error.h"
+#include "kernels/targets.h"
+
+namespace ekvi::kernels {
+namespace {
+
+constexpr Target kBestFirst[] = {Target::kAvx512, Target::kAvx2, Target::kScalar};
+
+std::string AvailableNames() {
+  std::string names;
+  for (const Target target : kBestFirst) {
+    if (TargetAvailable(target)) names += (names.empty() ? "" : ", ") + std::string(TargetName(target));
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string_view TargetName(Target target) {
+  switch (target) {
+    case Target::kScalar: return "scalar";
+    case Target::kAvx2: return "avx2";
+    case Target::kAvx512: return "avx512";
+  }
+  return "";
+}
+
+bool TargetAvailable(Target target) {
+  switch (target) {
+    case Target::kScalar: return true;
+    case Target::kAvx2: return base::CpuHasAvx2();
+    case Target::kAvx512: return base::CpuHasAvx512();
+  }
+  return false;
+}
+
+Target ParseTarget(std::string_view name) {
+  for (const Target target : kBestFirst) {
+    if (name.empty() && TargetAvailable(target)) return target;
+    if (name != TargetName(target)) continue;
+    if (TargetAvailable(target)) return target;
+    throw Error(ErrorCode::kUnsupported, "this machine lacks the vector target '" + std::string(name) + "'",
+                "it runs " + AvailableNames(), "leave the target out, or name one of these");
+  }
+  throw Error(ErrorCode::kInvalidArgument, "no vector target is called '" + std::string(name) + "'",
+              "this machine runs " + AvailableNames(), "name one of these");
+}
+
+#if defined(__x86_64__)
+template <>
+const Table<float>& TableFor<float>(Target target) {
+  return target == Target::kAvx512 ? Avx512F32() : target == Target::kAvx2 ? Avx2F32() : ScalarF32();
+}
+template <>
+const Table<double>& TableFor<double>(Target target) {
+  return target == Target::kAvx512 ? Avx512F64() : target == Target::kAvx2 ? Avx2F64() : ScalarF64();
+}
+#else
+template <>
+const Table<float>& TableFor<float>(Target) { return ScalarF32(); }
+template <>
+const Table<double>& TableFor<double>(Target) { return ScalarF64(); }
+#endif
+
+}  // namespace ekvi::kernels

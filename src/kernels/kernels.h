@@ -1,0 +1,181 @@
+// The arithmetic of ekvi: pure functions on views, one table of them per vector target, with the same bits in each.
+//
+// A vector is 16 lanes on every target (one AVX-512 register of float, two AVX2 registers, an array in scalar code).
+// An output element is one chain of fused multiply-adds in a fixed order; lanes are output columns or keys, so that nothing
+// is reduced across lanes but the sums of norms and softmax, which use one fixed tree (16 → 8 → 4 → 2 → 1).
+//
+// All functions are noexcept, allocate nothing, check nothing, and may be called from any thread with the control word of
+// base::ScopedFpEnv. Pointers need no alignment. T is float or double.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "ekvi/dtype.h"
+
+namespace ekvi::kernels {
+
+// Keys per chunk of the law (DESIGN habit 2): each chunk of absolute positions starts from a fresh softmax state.
+inline constexpr int kChunkKeys = 256;
+// Lanes of a vector, keys of a tile, columns of a panel.
+inline constexpr int kLanes = 16;
+
+// C[m, n] = A[m, k] · B[k, n], or C += A · B with `accumulate`: continuing a chain from a stored partial sum is the same
+// chain, so cutting k changes no bit.
+// B lies in panels of 16 columns: element (kk, nn) at b + (nn / 16) × panel_bytes + kk × 16 × size + (nn % 16) × size;
+// columns past n in the last panel are readable and ignored. For kQ8_0, a panel is k / 32 blocks of 16 f16 scales followed by
+// int8 [32][16] (544 bytes); k is a multiple of 32; a weight is scale × int8, exact in float.
+// T = double takes kF64 only; T = float takes kF32, kF16, kBF16, kQ8_0.
+template <typename T>
+struct Product {
+  const T* a;
+  int64_t a_stride;
+  const std::byte* b;
+  DType b_type;
+  int64_t panel_bytes;
+  T* c;
+  int64_t c_stride;
+  int64_t m, n, k;
+  bool accumulate = false;
+};
+
+// scores[m, 16 × tile_count] = Q[m, d] · K^T, K in interleaved tiles [d][16] at tiles[i].
+template <typename T>
+struct Scores {
+  const T* q;
+  int64_t q_stride;
+  const std::byte* const* tiles;
+  DType k_type;
+  T* scores;
+  int64_t scores_stride;
+  int64_t m, d, tile_count;
+};
+
+// out[m, d] += P[m, keys begin … end) · V, the chain continued in the order of keys; V in tiles [16][d] at tiles[key / 16].
+// With `fresh` the chain starts from zero instead of from out.
+template <typename T>
+struct Outputs {
+  const T* p;
+  int64_t p_stride;
+  const std::byte* const* tiles;
+  DType v_type;
+  T* out;
+  int64_t out_stride;
+  int64_t m, d, begin, end;
+  bool fresh = false;
+};
+
+// A tile of 16 tokens' keys from token-major k[tokens, d] into interleaved out[d, 16]; slots past `tokens` become zero.
+template <typename T>
+struct PackKeys {
+  const std::byte* k;
+  DType k_type;
+  int64_t d, tokens;
+  T* out;
+};
+
+// Keys of a chunk that one query sees: [begin, end) within the chunk.
+struct KeyRange {
+  int begin, end;
+};
+
+// Turns the raw scores of one query in one chunk into probabilities, in place: scale, soft cap, ALiBi, maximum, exp, sum.
+// Only keys in the ranges (ascending, disjoint, not empty) are looked at; other slots hold anything afterwards.
+// max is the largest score (-inf where all are -inf), sum = Σ exp(score − max).
+template <typename T>
+struct SoftmaxRow {
+  T* scores;
+  T scale;
+  T soft_cap;         // 0: none
+  T slope;            // ALiBi: + slope × (key − query)
+  int64_t distance;   // position of the chunk's first key − position of the query
+  KeyRange ranges[2];
+  int range_count;
+  T* max;
+  T* sum;
+};
+
+// A state of the online softmax: (max, sum, out[d]).
+template <typename T>
+struct State {
+  T* max;
+  T* sum;
+  T* out;
+};
+
+enum class NormKind { kRms, kLayer };
+
+// Rows of x[rows, width] normalised into out[rows, width] (may be x): RMS x / sqrt(mean(x²) + epsilon), layer norm with mean
+// and variance; then × weight and + bias, where given.
+template <typename T>
+struct Norm {
+  NormKind kind;
+  const T* x;
+  int64_t x_stride;
+  T* out;
+  int64_t out_stride;
+  int64_t rows, width;
+  const T* weight;  // [width] or null
+  const T* bias;    // [width] or null
+  T epsilon;
+};
+
+// Rotates x[heads, dims] in place by the angles of one position: pairs (i, i + dims / 2), cos and sin [dims / 2].
+template <typename T>
+struct Rotate {
+  T* x;
+  int64_t head_stride;
+  int64_t heads, dims;
+  const T* cos;
+  const T* sin;
+};
+
+enum class Activation { kSilu, kGeluTanh, kGeluErf, kRelu };
+
+// out[i] = activation(x[i]), × up[i] where given.
+template <typename T>
+struct Activate {
+  Activation kind;
+  const T* x;
+  const T* up;  // or null
+  T* out;
+  int64_t count;
+};
+
+template <typename T>
+struct Table {
+  void (*product)(const Product<T>&) noexcept;
+  void (*scores)(const Scores<T>&) noexcept;
+  void (*outputs)(const Outputs<T>&) noexcept;
+  void (*pack_keys)(const PackKeys<T>&) noexcept;
+  void (*softmax_row)(const SoftmaxRow<T>&) noexcept;
+  // into = merge(into, next), `into` the earlier keys. Not defined for a state without keys: skip those.
+  void (*merge)(State<T> into, State<const T> next, int64_t d) noexcept;
+  // out[d] = state.out / state.sum; zeros where the sum is zero.
+  void (*finish)(State<const T> state, T* out, int64_t d) noexcept;
+  void (*norm)(const Norm<T>&) noexcept;
+  void (*rotate)(const Rotate<T>&) noexcept;
+  void (*activate)(const Activate<T>&) noexcept;
+  // x[i] = x[i] + scale × y[i], one fused operation.
+  void (*add_scaled)(T* x, const T* y, T scale, int64_t count) noexcept;
+  // x[i] = x[i] × scale.
+  void (*scale)(T* x, T scale, int64_t count) noexcept;
+  // x[i] = cap × tanh(x[i] / cap).
+  void (*soft_cap)(T* x, T cap, int64_t count) noexcept;
+};
+
+enum class Target { kScalar, kAvx2, kAvx512 };
+
+std::string_view TargetName(Target target);
+// Whether this machine runs it; kScalar always.
+bool TargetAvailable(Target target);
+// "scalar", "avx2", "avx512", or "" for the best one here. Errors: kInvalidArgument for another name, kUnsupported where the
+// machine lacks it (naming what it has).
+Target ParseTarget(std::string_view name);
+
+// The target's functions. Precondition: TargetAvailable.
+template <typename T>
+const Table<T>& TableFor(Target target);
+
+}  // namespace ekvi::kernels

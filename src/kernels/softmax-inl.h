@@ -1,0 +1,100 @@
+// The online softmax over chunks of keys: probabilities of one chunk, and the algebra of states.
+//
+// Included inside the namespace of a target, after its vec_*.h.
+
+// Lanes of the vector at keys first … first + 15 that a row sees.
+template <typename V>
+EKVI_INLINE auto VisibleLanes(const KeyRange* ranges, int range_count, int first) {
+  auto mask = LanesIn<V>(ranges[0].begin - first, ranges[0].end - first);
+  if (range_count > 1) mask = Or(mask, LanesIn<V>(ranges[1].begin - first, ranges[1].end - first));
+  return mask;
+}
+
+enum class Visible { kNone, kSome, kAll };
+
+EKVI_INLINE Visible Classify(const KeyRange* ranges, int range_count, int first) {
+  Visible result = Visible::kNone;
+  for (int i = 0; i < range_count; ++i) {
+    if (ranges[i].begin <= first && first + kLanes <= ranges[i].end) return Visible::kAll;
+    if (ranges[i].begin < first + kLanes && first < ranges[i].end) result = Visible::kSome;
+  }
+  return result;
+}
+
+// Scores of 16 keys: scale, soft cap, ALiBi, in this order.
+template <typename T>
+EKVI_INLINE VecOf<T> FinishScores(const SoftmaxRow<T>& row, int first) {
+  using V = VecOf<T>;
+  V s = Load<V>(row.scores + first) * V(row.scale);
+  if (row.soft_cap != 0) s = V(row.soft_cap) * numeric::Tanh(s / V(row.soft_cap));
+  if (row.slope != 0) {
+    const V distance = V(static_cast<T>(row.distance + first)) + Iota<V>();
+    s = Fma(V(row.slope), distance, s);
+  }
+  return s;
+}
+
+template <typename T>
+void SoftmaxRowOf(const SoftmaxRow<T>& row) noexcept {
+  using V = VecOf<T>;
+  const int begin = row.ranges[0].begin / kLanes * kLanes;
+  const int end = row.ranges[row.range_count - 1].end;
+  const V none(-std::numeric_limits<T>::infinity());
+  V max = none;
+  for (int first = begin; first < end; first += kLanes) {
+    const Visible visible = Classify(row.ranges, row.range_count, first);
+    if (visible == Visible::kNone) continue;
+    V s = FinishScores(row, first);
+    if (visible == Visible::kSome) s = Select(VisibleLanes<V>(row.ranges, row.range_count, first), s, none);
+    Store(s, row.scores + first);
+    max = Max(s, max);  // a NaN score is passed over here and comes back through exp
+  }
+  *row.max = ReduceMax(max);
+  const V base(*row.max == -std::numeric_limits<T>::infinity() ? T(0) : *row.max);
+  V sum(T(0));
+  for (int first = begin; first < end; first += kLanes) {
+    const Visible visible = Classify(row.ranges, row.range_count, first);
+    if (visible == Visible::kNone) continue;
+    V p = numeric::ExpNonPositive(Load<V>(row.scores + first) - base);
+    if (visible == Visible::kSome) p = Select(VisibleLanes<V>(row.ranges, row.range_count, first), p, V(T(0)));
+    Store(p, row.scores + first);
+    sum = sum + p;
+  }
+  *row.sum = ReduceAdd(sum);
+}
+
+// e^x for one x ≤ 0, by the vector function.
+template <typename T>
+EKVI_INLINE T ExpOne(T x) { return FirstLane(numeric::ExpNonPositive(VecOf<T>(x))); }
+
+template <typename T>
+void MergeOf(State<T> into, State<const T> next, int64_t d) noexcept {
+  using V = VecOf<T>;
+  const T max = *into.max > *next.max ? *into.max : *next.max;
+  const T base = max == -std::numeric_limits<T>::infinity() ? T(0) : max;
+  const V keep(ExpOne(*into.max - base));
+  const V take(ExpOne(*next.max - base));
+  *into.max = max;
+  *into.sum = FirstLane(Fma(V(*into.sum), keep, V(*next.sum) * take));
+  int64_t i = 0;
+  for (; i + kLanes <= d; i += kLanes) {
+    Store(Fma(Load<V>(into.out + i), keep, Load<V>(next.out + i) * take), into.out + i);
+  }
+  if (i < d) {
+    const int rest = static_cast<int>(d - i);
+    const V merged = Fma(LoadPartial<V>(into.out + i, rest), keep, LoadPartial<V>(next.out + i, rest) * take);
+    StorePartial(merged, into.out + i, rest);
+  }
+}
+
+template <typename T>
+void FinishOf(State<const T> state, T* out, int64_t d) noexcept {
+  using V = VecOf<T>;
+  const V sum(*state.sum);
+  const bool nothing = *state.sum == 0;
+  for (int64_t i = 0; i < d; i += kLanes) {
+    const int count = static_cast<int>(d - i < kLanes ? d - i : kLanes);
+    const V value = LoadPartial<V>(state.out + i, count);
+    StorePartial(nothing ? value : value / sum, out + i, count);
+  }
+}

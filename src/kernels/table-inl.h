@@ -1,0 +1,18 @@
+// Fills a target's table. Included inside the namespace of a target, last.
+
+template <typename T>
+inline constexpr Table<T> kTable = {
+    .product = ProductOf<T>,
+    .scores = ScoresOf<T>,
+    .outputs = OutputsOf<T>,
+    .pack_keys = PackKeysOf<T>,
+    .softmax_row = SoftmaxRowOf<T>,
+    .merge = MergeOf<T>,
+    .finish = FinishOf<T>,
+    .norm = NormOf<T>,
+    .rotate = RotateOf<T>,
+    .activate = ActivateOf<T>,
+    .add_scaled = AddScaledOf<T>,
+    .scale = ScaleOf<T>,
+    .soft_cap = SoftCapOf<T>,
+};

@@ -1,0 +1,22 @@
+// The kernels on target avx2: the shared sources over vec_avx2.h.
+#include "kernels/targets.h"
+
+#include <limits>
+
+#include "kernels/kernels.h"
+#include "kernels/vec_avx2.h"
+
+namespace ekvi::kernels {
+namespace avx2 {
+
+#include "kernels/product-inl.h"
+#include "kernels/softmax-inl.h"
+#include "kernels/rows-inl.h"
+#include "kernels/table-inl.h"
+
+}  // namespace avx2
+
+const Table<float>& Avx2F32() { return avx2::kTable<float>; }
+const Table<double>& Avx2F64() { return avx2::kTable<double>; }
+
+}  // namespace ekvi::kernels

@@ -1,0 +1,15 @@
+// The tables that the target_*.cc files define, for the dispatcher.
+#pragma once
+
+#include "kernels/kernels.h"
+
+namespace ekvi::kernels {
+
+const Table<float>& ScalarF32();
+const Table<double>& ScalarF64();
+const Table<float>& Avx2F32();
+const Table<double>& Avx2F64();
+const Table<float>& Avx512F32();
+const Table<double>& Avx512F64();
+
+}  // namespace ekvi::kernels

@@ -1,0 +1,230 @@
+// Sixteen lanes on AVX-512 (F, BW, DQ, VL): one register of float, two of double. Included by target_avx512.cc only.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "numeric/math-inl.h"
+
+#define EKVI_INLINE [[gnu::always_inline]] inline
+
+namespace ekvi::kernels::avx512 {
+
+// 8 rows × 2 vectors keep both FMA ports busy (latency 4, two ports: 8 chains at least) and leave registers for B.
+inline constexpr int kAccumulators = 16;
+inline constexpr int kRowsMax = 8;
+
+struct F32 {
+  using Lane = float;
+  __m512 v;
+  F32() = default;
+  EKVI_INLINE explicit F32(float x) : v(_mm512_set1_ps(x)) {}
+  EKVI_INLINE explicit F32(__m512 x) : v(x) {}
+};
+struct F64 {
+  using Lane = double;
+  __m512d lo, hi;
+  F64() = default;
+  EKVI_INLINE explicit F64(double x) : lo(_mm512_set1_pd(x)), hi(lo) {}
+  EKVI_INLINE F64(__m512d a, __m512d b) : lo(a), hi(b) {}
+};
+using Mask = __mmask16;
+
+template <typename T>
+struct VecFor;
+template <>
+struct VecFor<float> { using Type = F32; };
+template <>
+struct VecFor<double> { using Type = F64; };
+template <typename T>
+using VecOf = typename VecFor<T>::Type;
+
+EKVI_INLINE __mmask8 Low(Mask m) { return static_cast<__mmask8>(m); }
+EKVI_INLINE __mmask8 High(Mask m) { return static_cast<__mmask8>(m >> 8); }
+EKVI_INLINE Mask Join(__mmask8 lo, __mmask8 hi) { return static_cast<Mask>(lo | (static_cast<unsigned>(hi) << 8)); }
+
+EKVI_INLINE F32 operator+(F32 a, F32 b) { return F32(_mm512_add_ps(a.v, b.v)); }
+EKVI_INLINE F32 operator-(F32 a, F32 b) { return F32(_mm512_sub_ps(a.v, b.v)); }
+EKVI_INLINE F32 operator*(F32 a, F32 b) { return F32(_mm512_mul_ps(a.v, b.v)); }
+EKVI_INLINE F32 operator/(F32 a, F32 b) { return F32(_mm512_div_ps(a.v, b.v)); }
+EKVI_INLINE F32 operator-(F32 a) { return F32(_mm512_xor_ps(a.v, _mm512_set1_ps(-0.0f))); }
+EKVI_INLINE F32 Fma(F32 a, F32 b, F32 c) { return F32(_mm512_fmadd_ps(a.v, b.v, c.v)); }
+EKVI_INLINE F32 Sqrt(F32 a) { return F32(_mm512_sqrt_ps(a.v)); }
+EKVI_INLINE F32 Abs(F32 a) { return F32(_mm512_abs_ps(a.v)); }
+EKVI_INLINE F32 Round(F32 a) { return F32(_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)); }
+EKVI_INLINE F32 Pow2(F32 n) {
+  return F32(_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(n.v), _mm512_set1_epi32(127)), 23)));
+}
+EKVI_INLINE F32 Max(F32 a, F32 b) { return F32(_mm512_max_ps(a.v, b.v)); }
+EKVI_INLINE F32 Min(F32 a, F32 b) { return F32(_mm512_min_ps(a.v, b.v)); }
+EKVI_INLINE F32 CopySign(F32 a, F32 b) {
+  const __m512 sign = _mm512_set1_ps(-0.0f);
+  return F32(_mm512_or_ps(_mm512_andnot_ps(sign, a.v), _mm512_and_ps(sign, b.v)));
+}
+EKVI_INLINE Mask Less(F32 a, F32 b) { return _mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ); }
+EKVI_INLINE Mask LessEqual(F32 a, F32 b) { return _mm512_cmp_ps_mask(a.v, b.v, _CMP_LE_OQ); }
+EKVI_INLINE Mask IsNan(F32 a) { return _mm512_cmp_ps_mask(a.v, a.v, _CMP_UNORD_Q); }
+EKVI_INLINE F32 Select(Mask m, F32 yes, F32 no) { return F32(_mm512_mask_blend_ps(m, no.v, yes.v)); }
+
+EKVI_INLINE F64 operator+(F64 a, F64 b) { return {_mm512_add_pd(a.lo, b.lo), _mm512_add_pd(a.hi, b.hi)}; }
+EKVI_INLINE F64 operator-(F64 a, F64 b) { return {_mm512_sub_pd(a.lo, b.lo), _mm512_sub_pd(a.hi, b.hi)}; }
+EKVI_INLINE F64 operator*(F64 a, F64 b) { return {_mm512_mul_pd(a.lo, b.lo), _mm512_mul_pd(a.hi, b.hi)}; }
+EKVI_INLINE F64 operator/(F64 a, F64 b) { return {_mm512_div_pd(a.lo, b.lo), _mm512_div_pd(a.hi, b.hi)}; }
+EKVI_INLINE F64 operator-(F64 a) {
+  const __m512d sign = _mm512_set1_pd(-0.0);
+  return {_mm512_xor_pd(a.lo, sign), _mm512_xor_pd(a.hi, sign)};
+}
+EKVI_INLINE F64 Fma(F64 a, F64 b, F64 c) { return {_mm512_fmadd_pd(a.lo, b.lo, c.lo), _mm512_fmadd_pd(a.hi, b.hi, c.hi)}; }
+EKVI_INLINE F64 Sqrt(F64 a) { return {_mm512_sqrt_pd(a.lo), _mm512_sqrt_pd(a.hi)}; }
+EKVI_INLINE F64 Abs(F64 a) { return {_mm512_abs_pd(a.lo), _mm512_abs_pd(a.hi)}; }
+EKVI_INLINE F64 Round(F64 a) {
+  constexpr int kMode = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+  return {_mm512_roundscale_pd(a.lo, kMode), _mm512_roundscale_pd(a.hi, kMode)};
+}
+EKVI_INLINE __m512d Pow2Half(__m512d n) {
+  return _mm512_castsi512_pd(_mm512_slli_epi64(_mm512_add_epi64(_mm512_cvtpd_epi64(n), _mm512_set1_epi64(1023)), 52));
+}
+EKVI_INLINE F64 Pow2(F64 n) { return {Pow2Half(n.lo), Pow2Half(n.hi)}; }
+EKVI_INLINE F64 Max(F64 a, F64 b) { return {_mm512_max_pd(a.lo, b.lo), _mm512_max_pd(a.hi, b.hi)}; }
+EKVI_INLINE F64 Min(F64 a, F64 b) { return {_mm512_min_pd(a.lo, b.lo), _mm512_min_pd(a.hi, b.hi)}; }
+EKVI_INLINE F64 CopySign(F64 a, F64 b) {
+  const __m512d sign = _mm512_set1_pd(-0.0);
+  return {_mm512_or_pd(_mm512_andnot_pd(sign, a.lo), _mm512_and_pd(sign, b.lo)),
+          _mm512_or_pd(_mm512_andnot_pd(sign, a.hi), _mm512_and_pd(sign, b.hi))};
+}
+EKVI_INLINE Mask Less(F64 a, F64 b) {
+  return Join(_mm512_cmp_pd_mask(a.lo, b.lo, _CMP_LT_OQ), _mm512_cmp_pd_mask(a.hi, b.hi, _CMP_LT_OQ));
+}
+EKVI_INLINE Mask LessEqual(F64 a, F64 b) {
+  return Join(_mm512_cmp_pd_mask(a.lo, b.lo, _CMP_LE_OQ), _mm512_cmp_pd_mask(a.hi, b.hi, _CMP_LE_OQ));
+}
+EKVI_INLINE Mask IsNan(F64 a) {
+  return Join(_mm512_cmp_pd_mask(a.lo, a.lo, _CMP_UNORD_Q), _mm512_cmp_pd_mask(a.hi, a.hi, _CMP_UNORD_Q));
+}
+EKVI_INLINE F64 Select(Mask m, F64 yes, F64 no) {
+  return {_mm512_mask_blend_pd(Low(m), no.lo, yes.lo), _mm512_mask_blend_pd(High(m), no.hi, yes.hi)};
+}
+
+// Lanes begin … end - 1; 0 ≤ begin ≤ end ≤ 16 after clamping.
+template <typename V>
+EKVI_INLINE Mask LanesIn(int begin, int end) {
+  const auto below = [](int n) { return n <= 0 ? 0u : n >= 16 ? 0xFFFFu : (1u << n) - 1u; };
+  return static_cast<Mask>(below(end) & ~below(begin));
+}
+EKVI_INLINE Mask Or(Mask a, Mask b) { return static_cast<Mask>(a | b); }
+
+template <typename V>
+EKVI_INLINE V Iota();
+template <>
+EKVI_INLINE F32 Iota<F32>() {
+  return F32(_mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+}
+template <>
+EKVI_INLINE F64 Iota<F64>() {
+  return {_mm512_setr_pd(0, 1, 2, 3, 4, 5, 6, 7), _mm512_setr_pd(8, 9, 10, 11, 12, 13, 14, 15)};
+}
+
+template <typename V>
+EKVI_INLINE V Load(const typename V::Lane* from);
+template <>
+EKVI_INLINE F32 Load<F32>(const float* from) { return F32(_mm512_loadu_ps(from)); }
+template <>
+EKVI_INLINE F64 Load<F64>(const double* from) { return {_mm512_loadu_pd(from), _mm512_loadu_pd(from + 8)}; }
+template <typename V>
+EKVI_INLINE V LoadPartial(const typename V::Lane* from, int count);
+template <>
+EKVI_INLINE F32 LoadPartial<F32>(const float* from, int count) {
+  return F32(_mm512_maskz_loadu_ps(LanesIn<F32>(0, count), from));
+}
+template <>
+EKVI_INLINE F64 LoadPartial<F64>(const double* from, int count) {
+  const Mask m = LanesIn<F64>(0, count);
+  return {_mm512_maskz_loadu_pd(Low(m), from), _mm512_maskz_loadu_pd(High(m), from + 8)};
+}
+EKVI_INLINE void Store(F32 a, float* to) { _mm512_storeu_ps(to, a.v); }
+EKVI_INLINE void Store(F64 a, double* to) {
+  _mm512_storeu_pd(to, a.lo);
+  _mm512_storeu_pd(to + 8, a.hi);
+}
+EKVI_INLINE void StorePartial(F32 a, float* to, int count) { _mm512_mask_storeu_ps(to, LanesIn<F32>(0, count), a.v); }
+EKVI_INLINE void StorePartial(F64 a, double* to, int count) {
+  const Mask m = LanesIn<F64>(0, count);
+  _mm512_mask_storeu_pd(to, Low(m), a.lo);
+  _mm512_mask_storeu_pd(to + 8, High(m), a.hi);
+}
+
+struct ElementF64 { static constexpr int kBytes = 8; };
+struct ElementF32 { static constexpr int kBytes = 4; };
+struct ElementF16 { static constexpr int kBytes = 2; };
+struct ElementBF16 { static constexpr int kBytes = 2; };
+struct ElementI8 { static constexpr int kBytes = 1; };
+
+EKVI_INLINE F64 WidenAs(ElementF64, const std::byte* p) { return Load<F64>(reinterpret_cast<const double*>(p)); }
+EKVI_INLINE F32 WidenAs(ElementF32, const std::byte* p) { return F32(_mm512_loadu_ps(p)); }
+EKVI_INLINE F32 FromF16(__m256i h) { return F32(_mm512_cvtph_ps(h)); }
+EKVI_INLINE F32 FromBF16(__m256i h) { return F32(_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16))); }
+EKVI_INLINE F32 WidenAs(ElementF16, const std::byte* p) {
+  return FromF16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+EKVI_INLINE F32 WidenAs(ElementBF16, const std::byte* p) {
+  return FromBF16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+EKVI_INLINE F32 WidenAs(ElementI8, const std::byte* p) {
+  return F32(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))));
+}
+EKVI_INLINE F64 WidenPartialAs(ElementF64, const std::byte* p, int n) {
+  return LoadPartial<F64>(reinterpret_cast<const double*>(p), n);
+}
+EKVI_INLINE F32 WidenPartialAs(ElementF32, const std::byte* p, int n) {
+  return LoadPartial<F32>(reinterpret_cast<const float*>(p), n);
+}
+EKVI_INLINE F32 WidenPartialAs(ElementF16, const std::byte* p, int n) {
+  return FromF16(_mm256_maskz_loadu_epi16(LanesIn<F32>(0, n), p));
+}
+EKVI_INLINE F32 WidenPartialAs(ElementBF16, const std::byte* p, int n) {
+  return FromBF16(_mm256_maskz_loadu_epi16(LanesIn<F32>(0, n), p));
+}
+// Sixteen values of a storage type, exactly; Partial reads `count` and leaves zero in the other lanes.
+template <typename V, typename E>
+EKVI_INLINE V Widen(const std::byte* from) { return WidenAs(E{}, from); }
+template <typename V, typename E>
+EKVI_INLINE V WidenPartial(const std::byte* from, int count) { return WidenPartialAs(E{}, from, count); }
+
+EKVI_INLINE float TreeAdd(__m256 x) {
+  const __m128 y = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+  const __m128 z = _mm_add_ps(y, _mm_movehl_ps(y, y));
+  return _mm_cvtss_f32(_mm_add_ss(z, _mm_movehdup_ps(z)));
+}
+EKVI_INLINE float TreeMax(__m256 x) {
+  const __m128 y = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+  const __m128 z = _mm_max_ps(y, _mm_movehl_ps(y, y));
+  return _mm_cvtss_f32(_mm_max_ss(z, _mm_movehdup_ps(z)));
+}
+EKVI_INLINE double TreeAdd(__m256d x) {
+  const __m128d y = _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));
+  return _mm_cvtsd_f64(_mm_add_sd(y, _mm_unpackhi_pd(y, y)));
+}
+EKVI_INLINE double TreeMax(__m256d x) {
+  const __m128d y = _mm_max_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));
+  return _mm_cvtsd_f64(_mm_max_sd(y, _mm_unpackhi_pd(y, y)));
+}
+EKVI_INLINE float ReduceAdd(F32 a) {
+  return TreeAdd(_mm256_add_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1)));
+}
+EKVI_INLINE float ReduceMax(F32 a) {
+  return TreeMax(_mm256_max_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1)));
+}
+EKVI_INLINE double ReduceAdd(F64 a) {
+  const __m512d x = _mm512_add_pd(a.lo, a.hi);
+  return TreeAdd(_mm256_add_pd(_mm512_castpd512_pd256(x), _mm512_extractf64x4_pd(x, 1)));
+}
+EKVI_INLINE double ReduceMax(F64 a) {
+  const __m512d x = _mm512_max_pd(a.lo, a.hi);
+  return TreeMax(_mm256_max_pd(_mm512_castpd512_pd256(x), _mm512_extractf64x4_pd(x, 1)));
+}
+EKVI_INLINE float FirstLane(F32 a) { return _mm512_cvtss_f32(a.v); }
+EKVI_INLINE double FirstLane(F64 a) { return _mm512_cvtsd_f64(a.lo); }
+
+}  // namespace ekvi::kernels::avx512
