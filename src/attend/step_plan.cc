@@ -1,0 +1,71 @@
+#include "attend/step_plan.h"
+
+#include <algorithm>
+
+#include "base/fault.h"
+
+namespace ekvi::attend {
+
+int64_t StepPlan::TileRows(int group) {
+  constexpr int64_t kRows = 64, kRowsMax = 256;
+  return group > kRows ? std::min<int64_t>(group, kRowsMax) : kRows / group * group;
+}
+
+VisibleKeys StepPlan::Seen(const PlanRow& row, int64_t token) const {
+  VisibleKeys keys = VisibleFrom(row.past + token, geometry_.window, geometry_.sink_tokens);
+  if (row.count > 1) {
+    if (base::Injected(base::Fault::kMaskOffByOne)) keys.end = std::max(keys.end - 1, keys.begin + 1);
+    if (base::Injected(base::Fault::kFutureLeak)) keys.end = std::min(keys.end + 1, row.past + row.count);
+  }
+  return keys;
+}
+
+void StepPlan::AddTiles(int row_index) {
+  const PlanRow& row = rows_[row_index];
+  const int64_t query_rows = row.count * geometry_.group, tile_rows = TileRows(geometry_.group);
+  for (int kv_head = 0; kv_head < geometry_.kv_heads; ++kv_head) {
+    for (int64_t first = 0; first < query_rows; first += tile_rows) {
+      Tile tile;
+      tile.row = row_index;
+      tile.kv_head = kv_head;
+      tile.first = first;
+      tile.rows = std::min(tile_rows, query_rows - first);
+      tile.chunks = ChunksOf(SeenBy(tile, 0), SeenBy(tile, tile.rows - 1));
+      tiles_.push_back(tile);
+    }
+  }
+}
+
+void StepPlan::AddTasks(int threads, int64_t max_len) {
+  const auto tile_count = static_cast<int64_t>(tiles_.size());
+  const int64_t wanted = 2 * static_cast<int64_t>(threads);
+  const int64_t parts = threads > 1 && tile_count > 0 && tile_count < wanted ? (wanted + tile_count - 1) / tile_count : 1;
+  const int64_t chunks_max = (max_len + kernels::kChunkKeys - 1) / kernels::kChunkKeys;
+  tasks_.reserve(static_cast<size_t>(tile_count * parts));
+  for (int64_t t = 0; t < tile_count; ++t) {
+    Tile& tile = tiles_[t];
+    const int64_t chunks = tile.chunks.count();
+    tile.parts = std::min(parts, chunks);
+    tile.state_first = states_;
+    if (tile.parts > 1) states_ += chunks * tile.rows;
+    if (parts > 1) states_max_ += chunks_max * tile.rows;
+    for (int64_t p = 0; p < tile.parts; ++p) {
+      tasks_.push_back({static_cast<int>(t), chunks * p / tile.parts, chunks * (p + 1) / tile.parts});
+    }
+  }
+  const auto cost = [&](const Task& task) { return tiles_[task.tile].rows * (task.chunk_end - task.chunk_begin); };
+  std::sort(tasks_.begin(), tasks_.end(), [&](const Task& a, const Task& b) { return cost(a) > cost(b); });
+}
+
+void StepPlan::Build(std::span<const PlanRow> rows, int threads, int64_t max_len) {
+  rows_.assign(rows.begin(), rows.end());
+  tiles_.clear();
+  tasks_.clear();
+  states_ = states_max_ = 0;
+  for (int r = 0; r < static_cast<int>(rows_.size()); ++r) {
+    if (rows_[r].count > 0) AddTiles(r);
+  }
+  AddTasks(threads, max_len);
+}
+
+}  // namespace ekvi::attend
