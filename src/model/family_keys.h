@@ -1,0 +1,45 @@
+// The metadata of one architecture in a GGUF file, with the range of every number checked where it is read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/gguf.h"
+
+namespace ekvi::model {
+
+struct KeyRange {
+  int64_t least, most;
+};
+
+// Keys are named by what follows the architecture: "block_count" is "llama.block_count". Errors (kCorrupt) name the
+// full key, the value and the range; a missing key is an error where no default is given.
+class FamilyKeys {
+ public:
+  FamilyKeys(const GgufFile& file, std::string architecture) : file_(file), architecture_(std::move(architecture)) {}
+
+  const GgufFile& file() const { return file_; }
+  std::string Name(std::string_view key) const { return architecture_ + "." + std::string(key); }
+  bool Has(std::string_view key) const { return file_.Find(Name(key)) != nullptr; }
+
+  int64_t Count(std::string_view key, KeyRange range) const;
+  int64_t Count(std::string_view key, KeyRange range, int64_t otherwise) const;
+  // One number for all layers, or an array with one for each.
+  std::vector<int64_t> CountPerLayer(std::string_view key, KeyRange range, int64_t layers) const;
+  // A finite number above 0.
+  double Positive(std::string_view key) const;
+  double Positive(std::string_view key, double otherwise) const;
+
+  Error Fail(ErrorCode code, std::string_view key, std::string_view what, std::string numbers = "",
+             std::string hint = "") const;
+
+ private:
+  int64_t Checked(std::string_view key, uint64_t value, KeyRange range) const;
+
+  const GgufFile& file_;
+  std::string architecture_;
+};
+
+}  // namespace ekvi::model

@@ -1,0 +1,158 @@
+// How a group of products is cut. A task is a range of panels times a range of at most 256 rows. Within a task, inputs
+// go in stretches of 256, continuing the stored chain: two panels of a stretch (32 KiB of float32) and a tile of 8
+// rows stay in the nearest cache while the rows of a stretch (256 KiB) stay in the next. With few rows the weights are
+// read once and memory decides: then a panel goes through in one piece.
+//
+// Panels per task: about four tasks a thread, so that the last one costs little, but no task below kTaskWork
+// multiply-adds (some microseconds; handing out a task costs a fraction of one), and a multiple of the kernels' strip
+// of 8 panels where a task is that wide.
+#include "model/linear.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/check.h"
+#include "base/checked.h"
+#include "base/fault.h"
+#include "ekvi/error.h"
+
+namespace ekvi::model {
+namespace {
+
+using base::Fault;
+using kernels::kLanes;
+
+constexpr int64_t kRowBlock = 256, kInputBlock = 256, kFewRows = 16;
+constexpr int64_t kTaskWork = int64_t{1} << 16;
+constexpr int64_t kTasksPerThread = 4, kStrip = 8;
+constexpr size_t kMaxRuns = 4;
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// The cut of a group: tasks of run r are numbered from first_task[r] on, panel ranges outer, row blocks inner.
+struct Cut {
+  int64_t panels_per_task = 0;
+  int64_t row_blocks = 0;
+  int64_t first_task[kMaxRuns + 1] = {};
+};
+
+template <typename T>
+int64_t PanelsPerTask(std::span<const LinearRun<T>> runs, int64_t rows, int64_t row_blocks, int threads) {
+  int64_t panels = 0, inputs = 1;
+  for (const LinearRun<T>& run : runs) {
+    panels += CeilDiv(run.linear->outputs(), kLanes);
+    inputs = std::max(inputs, run.linear->inputs());
+  }
+  if (threads == 1) return std::max<int64_t>(panels, 1);
+  const int64_t even = CeilDiv(panels * row_blocks, threads * kTasksPerThread);
+  const int64_t worth = CeilDiv(kTaskWork, std::min(rows, kRowBlock) * kLanes * inputs);
+  const int64_t per_task = std::max(even, worth);
+  return per_task > kStrip / 2 ? CeilDiv(per_task, kStrip) * kStrip : CeilDiv(per_task, 2) * 2;
+}
+
+template <typename T>
+Cut CutFor(std::span<const LinearRun<T>> runs, int64_t rows, int threads) {
+  Cut cut;
+  cut.row_blocks = CeilDiv(rows, kRowBlock);
+  cut.panels_per_task = PanelsPerTask(runs, rows, cut.row_blocks, threads);
+  for (size_t r = 0; r < runs.size(); ++r) {
+    const int64_t ranges = CeilDiv(CeilDiv(runs[r].linear->outputs(), kLanes), cut.panels_per_task);
+    cut.first_task[r + 1] = cut.first_task[r] + ranges * cut.row_blocks;
+  }
+  return cut;
+}
+
+template <typename T>
+void RunTask(std::span<const LinearRun<T>> runs, const Cut& cut, int64_t task, int64_t rows,
+             const kernels::Table<T>& kernels) {
+  size_t r = 0;
+  while (task >= cut.first_task[r + 1]) ++r;
+  const LinearRun<T>& run = runs[r];
+  const int64_t within = task - cut.first_task[r];
+  const int64_t panel = within / cut.row_blocks * cut.panels_per_task;
+  const int64_t row = within % cut.row_blocks * kRowBlock;
+  run.linear->RunPart({.x = run.x,
+                       .x_stride = run.x_stride,
+                       .out = run.out,
+                       .out_stride = run.out_stride,
+                       .row = row,
+                       .rows = std::min(kRowBlock, rows - row),
+                       .panel = panel,
+                       .panels = std::min(cut.panels_per_task, CeilDiv(run.linear->outputs(), kLanes) - panel)},
+                      kernels);
+}
+
+// The faults of products, for the verifier's proof that it sees them.
+template <typename T>
+void Spoil(const LinearRun<T>& run, int64_t m, const Workshop<T>& workshop) {
+  if (base::Injected(Fault::kThreadTail) && workshop.pool->threads() > 1) {
+    for (int64_t row = 0; row < m; ++row) run.out[row * run.out_stride + run.linear->outputs() - 1] = 0;
+  }
+  if (base::Injected(Fault::kTargetRounding) && workshop.target == kernels::Target::kAvx2) {
+    run.out[0] = std::nextafter(run.out[0], std::numeric_limits<T>::infinity());
+  }
+}
+
+}  // namespace
+
+template <typename T>
+Linear<T>::Linear(const MatrixView& matrix, std::vector<T> bias, base::ThreadPool& pool)
+    : bias_(std::move(bias)), outputs_(matrix.outputs), inputs_(matrix.inputs), type_(PackedType<T>(matrix.dtype)) {
+  EKVI_CHECK(outputs_ > 0 && inputs_ > 0);
+  EKVI_CHECK(bias_.empty() || static_cast<int64_t>(bias_.size()) == outputs_);
+  panel_bytes_ = PanelBytes(type_, inputs_);
+  const auto bytes = base::CheckedMul<size_t>(CeilDiv(outputs_, kLanes), panel_bytes_);
+  if (!bytes) throw Error(ErrorCode::kCapacity, fmt::format("tensor {} is too large to pack", matrix.name));
+  panels_ = base::AlignedBuffer(*bytes);
+  if (const auto bad = PackPanels<T>(matrix, panels_.data(), pool)) {
+    throw Error(ErrorCode::kCorrupt, fmt::format("tensor {} holds a value that is not finite", matrix.name),
+                fmt::format("output {}, input {} of {} × {}", bad->output, bad->input, outputs_, inputs_));
+  }
+}
+
+template <typename T>
+void Linear<T>::RunPart(const Part& part, const kernels::Table<T>& kernels) const noexcept {
+  const int64_t column = part.panel * kLanes;
+  const int64_t columns = std::min(part.panels * kLanes, outputs_ - column);
+  const int64_t stretch = part.rows <= kFewRows ? inputs_ : kInputBlock;
+  T* const out = part.out + part.row * part.out_stride + column;
+  for (int64_t first = 0; first < inputs_; first += stretch) {
+    const std::byte* panels = panels_.data() + part.panel * panel_bytes_ + PanelBytes(type_, first);
+    kernels.product({.a = part.x + part.row * part.x_stride + first,
+                     .a_stride = part.x_stride,
+                     .b = panels,
+                     .b_type = type_,
+                     .panel_bytes = panel_bytes_,
+                     .c = out,
+                     .c_stride = part.out_stride,
+                     .m = part.rows,
+                     .n = columns,
+                     .k = std::min(stretch, inputs_ - first),
+                     .accumulate = first > 0});
+  }
+  if (bias_.empty()) return;
+  for (int64_t row = 0; row < part.rows; ++row)
+    kernels.add_scaled(out + row * part.out_stride, &bias_[column], T(1), columns);
+}
+
+template <typename T>
+void RunTogether(std::span<const LinearRun<T>> runs, int64_t m, const Workshop<T>& workshop) {
+  EKVI_CHECK(runs.size() <= kMaxRuns);
+  if (m == 0) return;
+  const Cut cut = CutFor(runs, m, workshop.pool->threads());
+  workshop.pool->ForEach(cut.first_task[runs.size()],
+                         [&](int64_t task, int) { RunTask(runs, cut, task, m, *workshop.kernels); });
+  if (!base::Injected(Fault::kNone)) {
+    for (const LinearRun<T>& run : runs) Spoil(run, m, workshop);
+  }
+}
+
+template class Linear<float>;
+template class Linear<double>;
+template void RunTogether(std::span<const LinearRun<float>>, int64_t, const Workshop<float>&);
+template void RunTogether(std::span<const LinearRun<double>>, int64_t, const Workshop<double>&);
+
+}  // namespace ekvi::model

@@ -1,0 +1,248 @@
+// Goal: a packed product is the matrix's, whatever its type and storage, with bits that depend on the row alone.
+// Method: against loops in float64 on the stored values, and bytes compared over rows, threads, targets, groups and
+// odd sizes.
+#include "model/linear.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <string>
+
+#include "base/fault.h"
+#include "base/random.h"
+#include "ekvi/error.h"
+#include "numeric/convert.h"
+
+namespace ekvi::model {
+namespace {
+
+// [outputs, inputs] values and their stored form.
+struct Stored {
+  std::vector<std::byte> bytes;
+  std::vector<double> values;
+  MatrixView view;
+};
+
+Stored RandomMatrix(int64_t outputs, int64_t inputs, DType dtype, uint64_t seed) {
+  base::Random random(seed);
+  Stored s;
+  const auto count = static_cast<size_t>(outputs * inputs);
+  s.bytes.resize(DTypeBytes(dtype, count) + 1);
+  std::byte* const data = s.bytes.data() + 1;  // misaligned on purpose
+  s.values.resize(count);
+  if (dtype == DType::kQ8_0) {
+    for (size_t block = 0; block < count / 32; ++block) {
+      const numeric::F16 scale = numeric::ToF16(0.01f * static_cast<float>(random.Unit() + 0.1));
+      std::memcpy(data + block * 34, &scale, 2);
+      for (int i = 0; i < 32; ++i) data[block * 34 + 2 + i] = static_cast<std::byte>(random.Below(256));
+    }
+    numeric::WidenQ8(data, s.values.data(), count);
+  } else {
+    for (double& value : s.values) value = random.Normal();
+    numeric::Narrow(dtype, s.values.data(), data, count);
+    numeric::Widen(dtype, data, s.values.data(), count);
+  }
+  s.view = {.name = "w", .dtype = dtype, .data = data, .stored_outputs = outputs, .outputs = outputs, .inputs = inputs};
+  return s;
+}
+
+template <typename T>
+std::vector<T> RandomRows(int64_t count, uint64_t seed) {
+  base::Random random(seed);
+  std::vector<T> rows(count);
+  for (T& value : rows) value = static_cast<T>(random.Normal());
+  return rows;
+}
+
+template <typename T>
+std::vector<T> Run(const Linear<T>& linear, const std::vector<T>& x, int64_t m, kernels::Target target,
+                   base::ThreadPool& pool) {
+  std::vector<T> out(m * linear.outputs(), T(-77));
+  RunAlone<T>({&linear, x.data(), linear.inputs(), out.data(), linear.outputs()}, m, Workshop<T>(target, &pool));
+  return out;
+}
+
+double Naive(const Stored& s, const double* x, int64_t output) {
+  double sum = 0;
+  for (int64_t k = 0; k < s.view.inputs; ++k) sum += s.values[output * s.view.inputs + k] * x[k];
+  return sum;
+}
+
+const DType kTypes[] = {DType::kF64, DType::kF32, DType::kF16, DType::kBF16, DType::kQ8_0};
+const kernels::Target kTargets[] = {kernels::Target::kScalar, kernels::Target::kAvx2, kernels::Target::kAvx512};
+
+template <typename T>
+void ExpectProduct(int64_t outputs, int64_t inputs, DType dtype, double tolerance) {
+  const Stored s = RandomMatrix(outputs, inputs, dtype, 3);
+  const int64_t m = 5;
+  const std::vector<double> x = RandomRows<double>(m * inputs, 4), bias = RandomRows<double>(outputs, 5);
+  base::ThreadPool pool(2);
+  const Linear<T> linear(s.view, std::vector<T>(bias.begin(), bias.end()), pool);
+  const std::vector<T> out = Run<T>(linear, std::vector<T>(x.begin(), x.end()), m, kernels::ParseTarget(""), pool);
+  for (int64_t row = 0; row < m; ++row) {
+    for (int64_t n = 0; n < outputs; ++n) {
+      EXPECT_NEAR(out[row * outputs + n], Naive(s, &x[row * inputs], n) + bias[n], tolerance) << DTypeName(dtype) << n;
+    }
+  }
+}
+
+TEST(Linear, EveryStoredType_GivesTheProductOfItsValues) {
+  for (const DType dtype : kTypes) {
+    for (const int64_t outputs : {1, 15, 16, 17, 50}) {
+      ExpectProduct<double>(outputs, 96, dtype, 1e-12);
+      ExpectProduct<float>(outputs, 96, dtype, 1e-4);
+    }
+    ExpectProduct<double>(9, 544, dtype, 1e-11);  // more than one stretch of inputs
+  }
+}
+
+TEST(Linear, OddInputs_AreRead) {
+  for (const int64_t inputs : {1, 7, 63, 65, 257}) {
+    ExpectProduct<double>(18, inputs, DType::kF32, 1e-12);
+    ExpectProduct<float>(18, inputs, DType::kF16, 1e-4);
+  }
+}
+
+// One row alone on one scalar thread is the yardstick for every other way of computing it.
+template <typename T>
+void ExpectSameBits(DType dtype) {
+  const int64_t outputs = 210, inputs = 288, m = 300;
+  const Stored s = RandomMatrix(outputs, inputs, dtype, 6);
+  const std::vector<T> x = RandomRows<T>(m * inputs, 7);
+  base::ThreadPool one(1), three(3);
+  const Linear<T> linear(s.view, RandomRows<T>(outputs, 8), one);
+  std::vector<T> expected;
+  for (int64_t row = 0; row < m; ++row) {
+    const std::vector<T> alone =
+        Run<T>(linear, {x.begin() + row * inputs, x.begin() + (row + 1) * inputs}, 1, kernels::Target::kScalar, one);
+    expected.insert(expected.end(), alone.begin(), alone.end());
+  }
+  for (const kernels::Target target : kTargets) {
+    if (!kernels::TargetAvailable(target)) continue;
+    for (base::ThreadPool* pool : {&one, &three}) {
+      for (const int64_t rows : {1, 2, 3, 4, 7, 17, 256, 300}) {
+        const std::vector<T> out = Run<T>(linear, x, rows, target, *pool);
+        EXPECT_EQ(std::memcmp(out.data(), expected.data(), out.size() * sizeof(T)), 0)
+            << DTypeName(dtype) << " " << kernels::TargetName(target) << " rows " << rows << " threads "
+            << pool->threads();
+      }
+    }
+  }
+}
+
+TEST(Linear, RowsThreadsAndTargets_ChangeNoBit) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kQ8_0}) ExpectSameBits<float>(dtype);
+  ExpectSameBits<double>(DType::kF64);
+}
+
+TEST(Linear, Groups_ComputeWhatEachComputesAlone) {
+  const int64_t inputs = 64, m = 19;
+  const std::vector<float> x = RandomRows<float>(m * inputs, 9);
+  base::ThreadPool pool(3);
+  std::vector<Stored> stored;
+  std::vector<Linear<float>> linears;
+  for (const int64_t outputs : {48, 17, 130}) {
+    stored.push_back(RandomMatrix(outputs, inputs, stored.size() == 1 ? DType::kF16 : DType::kF32, outputs));
+    linears.emplace_back(stored.back().view, std::vector<float>(), pool);
+  }
+  const Workshop<float> workshop(kernels::ParseTarget(""), &pool);
+  std::vector<std::vector<float>> out(3);
+  std::vector<LinearRun<float>> runs;
+  for (int i = 0; i < 3; ++i) {
+    out[i].resize(m * linears[i].outputs());
+    runs.push_back({&linears[i], x.data(), inputs, out[i].data(), linears[i].outputs()});
+  }
+  RunTogether<float>(runs, m, workshop);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(out[i], Run<float>(linears[i], x, m, workshop.target, pool)) << i;
+}
+
+TEST(Linear, TransposedSlicedAndReorderedStorage_GiveTheSameMatrix) {
+  const int64_t outputs = 37, inputs = 50;
+  const Stored s = RandomMatrix(outputs, inputs, DType::kF32, 10);
+  const std::vector<float> x = RandomRows<float>(inputs, 11);
+  base::ThreadPool pool(1);
+  const std::vector<float> expected = Run<float>(Linear<float>(s.view, {}, pool), x, 1, kernels::ParseTarget(""), pool);
+
+  std::vector<float> turned(outputs * inputs);
+  for (int64_t n = 0; n < outputs; ++n) {
+    for (int64_t k = 0; k < inputs; ++k) turned[k * outputs + n] = static_cast<float>(s.values[n * inputs + k]);
+  }
+  MatrixView transposed = s.view;
+  transposed.data = reinterpret_cast<const std::byte*>(turned.data());
+  transposed.storage = MatrixStorage::kInputRows;
+  EXPECT_EQ(Run<float>(Linear<float>(transposed, {}, pool), x, 1, kernels::ParseTarget(""), pool), expected);
+
+  for (MatrixView slice : {s.view, transposed}) {
+    slice.first_output = 11;
+    slice.outputs = 20;
+    EXPECT_EQ(Run<float>(Linear<float>(slice, {}, pool), x, 1, kernels::ParseTarget(""), pool),
+              std::vector<float>(expected.begin() + 11, expected.begin() + 31));
+  }
+  std::vector<int32_t> backwards(outputs);
+  std::iota(backwards.rbegin(), backwards.rend(), 0);
+  MatrixView reordered = s.view;
+  reordered.output_order = backwards;
+  EXPECT_EQ(Run<float>(Linear<float>(reordered, {}, pool), x, 1, kernels::ParseTarget(""), pool),
+            std::vector<float>(expected.rbegin(), expected.rend()));
+}
+
+TEST(Linear, ValueThatIsNotFinite_IsRefusedWithItsPlace) {
+  base::ThreadPool pool(2);
+  for (const DType dtype : kTypes) {
+    Stored s = RandomMatrix(20, 96, dtype, 12);
+    auto* const data = const_cast<std::byte*>(s.view.data);
+    if (dtype == DType::kQ8_0) {
+      const uint16_t nan = 0x7E00;
+      std::memcpy(data + (17 * 3 + 1) * 34, &nan, 2);  // the scale of inputs 32 … 63 of output 17
+    } else {
+      const double nan = NAN, infinity = INFINITY;
+      const size_t size = DTypeBytes(dtype, 1);
+      numeric::Narrow(dtype, &nan, data + (17 * 96 + 32) * size, 1);
+      numeric::Narrow(dtype, &infinity, data + (18 * 96) * size, 1);
+    }
+    try {
+      const Linear<float> linear(s.view, {}, pool);
+      ADD_FAILURE() << "not refused: " << DTypeName(dtype);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kCorrupt);
+      const std::string text = error.what();
+      EXPECT_NE(text.find("tensor w"), std::string::npos) << text;
+      EXPECT_NE(text.find("output 17, input 32 of 20 × 96"), std::string::npos) << text;
+    }
+  }
+}
+
+TEST(Linear, DoubleWeightsPastFloatsRange_AreRefusedInFloatAndTakenInDouble) {
+  const double huge = 1e300;
+  const MatrixView view{.name = "w",
+                        .dtype = DType::kF64,
+                        .data = reinterpret_cast<const std::byte*>(&huge),
+                        .stored_outputs = 1,
+                        .outputs = 1,
+                        .inputs = 1};
+  base::ThreadPool pool(1);
+  EXPECT_THROW(Linear<float>(view, {}, pool), Error);
+  EXPECT_NO_THROW(Linear<double>(view, {}, pool));
+}
+
+TEST(Linear, Faults_ChangeTheOutput) {
+  const Stored s = RandomMatrix(40, 64, DType::kF32, 13);
+  const std::vector<float> x = RandomRows<float>(64, 14);
+  base::ThreadPool one(1), two(2);
+  const Linear<float> linear(s.view, {}, one);
+  const std::vector<float> right = Run<float>(linear, x, 1, kernels::Target::kScalar, one);
+  {
+    const base::ScopedFault fault(base::Fault::kThreadTail);
+    EXPECT_EQ(Run<float>(linear, x, 1, kernels::Target::kScalar, one), right);
+    EXPECT_NE(Run<float>(linear, x, 1, kernels::Target::kScalar, two), right);
+  }
+  const base::ScopedFault fault(base::Fault::kTargetRounding);
+  EXPECT_EQ(Run<float>(linear, x, 1, kernels::Target::kScalar, one), right);
+  if (kernels::TargetAvailable(kernels::Target::kAvx2))
+    EXPECT_NE(Run<float>(linear, x, 1, kernels::Target::kAvx2, one), right);
+}
+
+}  // namespace
+}  // namespace ekvi::model

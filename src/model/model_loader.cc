@@ -1,0 +1,101 @@
+#include "model/model_loader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+
+#include "ekvi/error.h"
+#include "model/family.h"
+#include "model/weights_gguf.h"
+
+namespace ekvi::model {
+namespace {
+
+// The type that most values of matrices have.
+const GgufTensorType* MainType(const GgufFile& file) {
+  const GgufTensorType* best = nullptr;
+  uint64_t best_values = 0;
+  for (const GgufTensor& candidate : file.tensors()) {
+    if (candidate.type == best || candidate.dim_count < 2) continue;
+    uint64_t values = 0;
+    for (const GgufTensor& tensor : file.tensors()) {
+      if (tensor.type == candidate.type && tensor.dim_count >= 2) values += tensor.values;
+    }
+    if (values > best_values) best_values = values, best = candidate.type;
+  }
+  return best;
+}
+
+std::vector<LayerInfo> LayersOf(const DecoderConfig& config) {
+  std::vector<LayerInfo> layers;
+  for (const LayerConfig& layer : config.layers) {
+    const AttentionConfig& a = layer.attention;
+    layers.push_back({a.q_heads, a.kv_heads, a.head_dim_k, a.head_dim_v, a.window});
+  }
+  return layers;
+}
+
+void DescribeFile(const GgufFile& file, ModelInfo& info) {
+  info.architecture = file.RequireString("general.architecture");
+  info.name = file.GetString("general.name").value_or("");
+  if (info.name.empty()) info.name = std::filesystem::path(file.name()).filename().string();
+  info.file_bytes = file.file_bytes();
+  info.metadata = file.MetadataText();
+  const GgufTensorType* main_type = MainType(file);
+  info.weights = main_type != nullptr ? std::string(main_type->name) : "none";
+  info.auto_cache_type = main_type != nullptr && main_type->dtype == DType::kF32 ? DType::kF32 : DType::kF16;
+  for (const GgufTensor& tensor : file.tensors()) {
+    info.parameters += tensor.values;
+    if (!tensor.type->dtype) continue;  // of no type that is computed, and not needed: else it had been refused
+    info.tensors.push_back({std::string(tensor.name), *tensor.type->dtype, ShapeOf(tensor), tensor.bytes});
+  }
+}
+
+void DescribeConfig(const DecoderConfig& config, ModelInfo& info) {
+  info.context = config.context;
+  info.vocabulary = config.vocabulary;
+  info.width = static_cast<int>(config.width);
+  info.feed_forward = static_cast<int>(config.layers.front().ffn.width);
+  info.layers = LayersOf(config);
+}
+
+LoadedModel LoadGguf(std::shared_ptr<const GgufFile> file, Compute compute) {
+  const Family& family = FamilyOf(*file);
+  LoadedModel model;
+  model.tokenizer = LoadTokenizer(*file);
+  const FamilyModel read = family.read(*file, model.tokenizer->vocabulary().size());
+  base::ThreadPool pool(base::GrantedThreads());
+  const GgufSource source(file);
+  if (compute == Compute::kF64)
+    model.f64 = LoadWeights<double>(read.config, read.names, source, pool);
+  else
+    model.f32 = LoadWeights<float>(read.config, read.names, source, pool);
+  DescribeFile(*file, model.info);
+  DescribeConfig(read.config, model.info);
+  model.info.tokenizer = model.tokenizer->Description();
+  model.info.compute = model.f64 ? "f64" : "f32";
+  model.info.weight_bytes = model.f64 ? model.f64->bytes() : model.f32->bytes();
+  if (model.f64) model.info.auto_cache_type = DType::kF64;
+  return model;
+}
+
+}  // namespace
+
+LoadedModel LoadModel(const std::filesystem::path& path, Compute compute) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw Error(ErrorCode::kUnsupported, fmt::format("{}: a folder", path.string()), "models are read from GGUF files",
+                "convert the folder to GGUF, or name a file in it");
+  }
+  LoadedModel model = LoadGguf(std::make_shared<const GgufFile>(GgufFile::Open(path)), compute);
+  model.info.path = path.string();
+  return model;
+}
+
+LoadedModel LoadModelFrom(std::span<const std::byte> bytes, std::string name, Compute compute) {
+  return LoadGguf(std::make_shared<const GgufFile>(GgufFile::Borrow(bytes, std::move(name))), compute);
+}
+
+}  // namespace ekvi::model

@@ -1,0 +1,34 @@
+// From a path to a model ready to run: recognised by its content, tokenizer, configuration and packed weights.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "ekvi/model.h"
+#include "model/tokenizer.h"
+#include "model/weights.h"
+
+namespace ekvi::model {
+
+// Exactly one of the weights is set, by the arithmetic. Keeps the file mapped as long as they live.
+struct LoadedModel {
+  ModelInfo info;
+  std::unique_ptr<const Tokenizer> tokenizer;
+  std::shared_ptr<const DecoderWeights<float>> f32;
+  std::shared_ptr<const DecoderWeights<double>> f64;
+
+  const DecoderConfig& config() const { return f32 ? f32->config : f64->config; }
+};
+
+// A GGUF file. Errors: kNotFound, kIo; kCorrupt, kUnsupported naming file, key or tensor and the numbers; kUnsupported
+// for a folder; kCapacity where the packed weights do not fit memory. kAuto is float32 arithmetic for every type of
+// weights.
+LoadedModel LoadModel(const std::filesystem::path& path, Compute compute);
+
+// The same from memory that outlives the model; `name` stands where else the path does, and info.path is empty.
+LoadedModel LoadModelFrom(std::span<const std::byte> bytes, std::string name, Compute compute);
+
+}  // namespace ekvi::model

@@ -1,0 +1,220 @@
+// Goal: real files give the logits that others computed, and broken ones are refused by name. Method: the shared
+// models with float64 logits and greedy continuations, a trained model with its text, and the shared folder of broken
+// files.
+#include "model/model_loader.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "model/decoder_testing.h"
+#include "model/family.h"
+#include "model/reader_expect_error.h"
+#include "model/safetensors.h"
+#include "model/weights_gguf.h"
+#include "shared_path.h"
+
+namespace ekvi::model::testing {
+namespace {
+
+using ekvi::testing::SharedPath;
+
+// Weights without the tokenizer, whatever kind of vocabulary the file has.
+template <typename T>
+std::shared_ptr<const DecoderWeights<T>> WeightsOf(const std::filesystem::path& path) {
+  const auto file = std::make_shared<const GgufFile>(GgufFile::Open(path));
+  const auto pieces = static_cast<int64_t>(file->RequireStrings("tokenizer.ggml.tokens").size());
+  const FamilyModel model = FamilyOf(*file).read(*file, pieces);
+  base::ThreadPool pool(2);
+  return LoadWeights<T>(model.config, model.names, GgufSource(file), pool);
+}
+
+template <typename T>
+int32_t Greatest(std::span<const T> logits) {
+  return static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+}
+
+// Continues row 0 by the greatest logit, one token a step.
+template <typename T>
+std::vector<int32_t> Continue(Decoder<T>& decoder, KvCache& cache, std::span<const int32_t> prompt, int count) {
+  const int64_t vocabulary = decoder.config().vocabulary;
+  std::vector<T> logits(vocabulary);
+  StepRow rows[] = {{0, prompt, 1}};
+  std::vector<int32_t> tokens;
+  int32_t next = 0;
+  for (int i = 0; i < count; ++i) {
+    decoder.Step(cache, rows, OutTo(logits.data()));
+    next = Greatest<T>(logits);
+    tokens.push_back(next);
+    rows[0].tokens = {&next, 1};
+  }
+  return tokens;
+}
+
+struct Expected {
+  explicit Expected(const std::filesystem::path& path) {
+    const SafetensorsFile file = SafetensorsFile::Open(path);
+    for (const int64_t token : file.ReadI64("tokens")) tokens.push_back(static_cast<int32_t>(token));
+    for (const int64_t token : file.ReadI64("greedy")) greedy.push_back(static_cast<int32_t>(token));
+    logits = file.ReadF64("logits");
+    for (const double logit : logits) greatest = std::max(greatest, std::abs(logit));
+  }
+  std::vector<int32_t> tokens, greedy;
+  std::vector<double> logits;
+  double greatest = 0;
+};
+
+template <typename T>
+double RelativeError(const std::filesystem::path& folder, const Expected& expected) {
+  Decoder<T> decoder(WeightsOf<T>(folder / "model.gguf"), OwnSettings<T>(2));
+  ContiguousCache cache(decoder.layout(), {.rows = 1, .max_len = 64});
+  const std::vector<T> logits = FeedRow<T>(decoder, cache, 0, expected.tokens);
+  cache.Reset(0);
+  EXPECT_EQ(Continue<T>(decoder, cache, std::span(expected.tokens).first(8), 24), expected.greedy);
+  return WorstDifference(std::span<const T>(logits), expected.logits) / expected.greatest;
+}
+
+class TinyModel : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(TinyModel, LogitsAndGreedyTokens_AreTheReferences) {
+  const std::filesystem::path folder = SharedPath("models/tiny") / GetParam();
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no shared material at " << folder;
+  const Expected expected(folder / "expected.safetensors");
+  const double f64 = RelativeError<double>(folder, expected), f32 = RelativeError<float>(folder, expected);
+  std::printf("%s: relative error f64 %.2g, f32 %.2g\n", GetParam(), f64, f32);
+  EXPECT_LT(f64, 1e-5);
+  EXPECT_LT(f32, 2e-4);
+}
+INSTANTIATE_TEST_SUITE_P(Each, TinyModel,
+                         ::testing::Values("llama", "llama-tied", "llama3", "llama-linear", "llama-yarn", "mistral"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+std::string ContentOf(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// The trained model's text, then, since the window of the check is a cache's, also by blocks in another order.
+template <typename T>
+void ExpectStory(const LoadedModel& model, std::shared_ptr<const DecoderWeights<T>> weights, const std::string& text) {
+  Decoder<T> decoder(std::move(weights), OwnSettings<T>(2));
+  PagedCache cache(decoder.layout(), {.rows = 1, .max_len = 512, .block_tokens = 16, .block_count = 32});
+  cache.ShuffleFreeBlocks(3);
+  const int32_t begin[] = {*model.tokenizer->vocabulary().begin()};
+  const std::string story = model.tokenizer->Decode(Continue<T>(decoder, cache, begin, 150));
+  ASSERT_GT(story.size(), 300u);
+  EXPECT_EQ(story.substr(0, text.size()), text.substr(0, story.size()));
+}
+
+TEST(Stories260K, GreedyText_IsTheReferences) {
+  const std::filesystem::path path = SharedPath("models/stories260K.gguf");
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no shared material at " << path;
+  const std::string text = ContentOf(SharedPath("models/stories260K.expected.txt"));
+  const LoadedModel exact = LoadModel(path, Compute::kF64);
+  ExpectStory<double>(exact, exact.f64, text);
+  const LoadedModel fast = LoadModel(path, Compute::kAuto);
+  ExpectStory<float>(fast, fast.f32, text);
+}
+
+TEST(ModelLoader, Description_SaysWhatTheFileHolds) {
+  const std::filesystem::path path = SharedPath("models/stories260K.gguf");
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no shared material at " << path;
+  const LoadedModel model = LoadModel(path, Compute::kAuto);
+  EXPECT_EQ(model.info.name, "stories260K");
+  EXPECT_EQ(model.info.architecture, "llama");
+  EXPECT_EQ(model.info.weights, "F32");
+  EXPECT_EQ(model.info.compute, "f32");
+  EXPECT_EQ(model.info.auto_cache_type, DType::kF32);
+  EXPECT_EQ(model.info.context, 512);
+  EXPECT_EQ(model.info.vocabulary, 512);
+  EXPECT_EQ(model.info.layers.size(), 5u);
+  EXPECT_EQ(model.info.layers[4].kv_heads, 4);
+  EXPECT_EQ(model.info.tensors.size(), 47u);
+  EXPECT_EQ(model.info.tensors[0].shape, (std::vector<int64_t>{512, 64}));
+  EXPECT_GT(model.info.weight_bytes, 1000000u);
+  const LoadedModel f64 = LoadModel(path, Compute::kF64);
+  EXPECT_EQ(f64.info.compute, "f64");
+  EXPECT_EQ(f64.info.auto_cache_type, DType::kF64);
+}
+
+TEST(ModelLoader, BytesInMemory_LoadLikeTheFile) {
+  const std::filesystem::path path = SharedPath("models/bad/good.gguf");
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no shared material at " << path;
+  const std::string content = ContentOf(path);
+  const LoadedModel model = LoadModelFrom(std::as_bytes(std::span(content)), "inside", Compute::kF32);
+  EXPECT_EQ(model.info.path, "");
+  EXPECT_EQ(model.info.name, "bad");
+  EXPECT_EQ(model.config().vocabulary, 20);
+}
+
+TEST(ModelLoader, EveryBrokenFile_IsRefusedWithItsName) {
+  const std::filesystem::path folder = SharedPath("models/bad");
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no shared material at " << folder;
+  int refused = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::filesystem::path& path = entry.path();
+    if (path.extension() != ".gguf") continue;
+    if (path.stem() == "good") {
+      EXPECT_NO_THROW(LoadModel(path, Compute::kAuto));
+      continue;
+    }
+    try {
+      LoadModel(path, Compute::kAuto);
+      ADD_FAILURE() << path << " was loaded";
+    } catch (const Error& error) {
+      EXPECT_TRUE(error.code() == ErrorCode::kCorrupt || error.code() == ErrorCode::kUnsupported) << error.what();
+      EXPECT_NE(std::string(error.what()).find(path.filename().string()), std::string::npos) << error.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 40);
+}
+
+struct BadFile {
+  const char* file;
+  ErrorCode code;
+  std::initializer_list<std::string_view> words;
+};
+
+TEST(ModelLoader, BrokenConfigurations_AreNamedByKeyAndNumbers) {
+  if (!std::filesystem::exists(SharedPath("models/bad"))) GTEST_SKIP() << "no shared material";
+  const BadFile files[] = {
+      {"no_architecture", ErrorCode::kCorrupt, {"general.architecture"}},
+      {"unknown_architecture", ErrorCode::kUnsupported, {"lama", "llama"}},
+      {"missing_key", ErrorCode::kCorrupt, {"llama.embedding_length"}},
+      {"missing_epsilon", ErrorCode::kCorrupt, {"llama.attention.layer_norm_rms_epsilon"}},
+      {"missing_vocabulary", ErrorCode::kCorrupt, {"tokenizer.ggml.tokens"}},
+      {"key_wrong_type", ErrorCode::kCorrupt, {"llama.attention.head_count", "string"}},
+      {"missing_tensor", ErrorCode::kCorrupt, {"blk.0.attn_k.weight"}},
+      {"tensor_shape", ErrorCode::kCorrupt, {"blk.0.attn_k.weight", "[8, 4]", "[4, 8]"}},
+      {"vocab_mismatch", ErrorCode::kCorrupt, {"token_embd.weight", "20", "17"}},
+      {"more_layers", ErrorCode::kCorrupt, {"blk.1."}},
+      {"heads_0", ErrorCode::kCorrupt, {"llama.attention.head_count", "0"}},
+      {"heads_not_dividing", ErrorCode::kCorrupt, {"llama.attention.head_count", "3", "8"}},
+      {"rope_dims", ErrorCode::kCorrupt, {"llama.rope.dimension_count", "6", "4"}},
+      {"epsilon_nan", ErrorCode::kCorrupt, {"llama.attention.layer_norm_rms_epsilon", "nan"}},
+      {"bos_out_of_range", ErrorCode::kCorrupt, {"bos_token_id", "20"}},
+      {"scores_mismatch", ErrorCode::kCorrupt, {"tokenizer.ggml.scores", "20", "19"}},
+  };
+  for (const BadFile& file : files) {
+    ExpectError(file.code, file.words,
+                [&] { LoadModel(SharedPath("models/bad") / (std::string(file.file) + ".gguf"), Compute::kAuto); });
+  }
+}
+
+TEST(ModelLoader, WhatIsNoModel_IsRefused) {
+  ExpectError(ErrorCode::kUnsupported, {"folder", "GGUF"},
+              [] { LoadModel(std::filesystem::temp_directory_path(), Compute::kAuto); });
+  ExpectError(ErrorCode::kNotFound, {"no-such-file.gguf"}, [] { LoadModel("no-such-file.gguf", Compute::kAuto); });
+}
+
+}  // namespace
+}  // namespace ekvi::model::testing

@@ -1,0 +1,66 @@
+// Where weights come from: tensors by name, whatever file holds them, and the names a family gives them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ekvi/dtype.h"
+#include "model/linear_pack.h"
+
+namespace ekvi::model {
+
+// A tensor's bytes where they lie; no alignment is promised.
+struct StoredTensor {
+  std::string_view name;
+  DType dtype = DType::kF32;
+  std::vector<int64_t> shape = {};        // slowest axis first
+  std::span<const std::byte> bytes = {};  // exactly DTypeBytes of the shape
+};
+
+class TensorSource {
+ public:
+  virtual ~TensorSource() = default;
+  // Nothing where the file has none of that name. kUnsupported, naming tensor and type, where its type is not computed.
+  virtual std::optional<StoredTensor> Find(std::string_view name) const = 0;
+  // Keeps all bytes where they are while somebody holds it; may be null where they outlive everything.
+  virtual std::shared_ptr<const void> owner() const = 0;
+  // The file's name, for messages.
+  virtual std::string file() const = 0;
+};
+
+// Rows (outputs, or values of a vector) of a tensor, possibly of a fused one: the n-th is the tensor's first + n, or
+// order[n]. An empty name means: there is none.
+struct TensorRef {
+  std::string tensor;
+  int64_t first = 0;
+  std::vector<int32_t> order = {};
+  int64_t stored = 0;  // rows of the whole tensor; 0: as many as are asked for
+  MatrixStorage storage = MatrixStorage::kOutputRows;
+};
+
+struct NormNames {
+  TensorRef weight, bias;
+};
+
+struct LayerNames {
+  NormNames attention_norm, attention_out_norm, ffn_norm, ffn_out_norm, q_norm, k_norm;
+  TensorRef q, k, v, o, q_bias, k_bias, v_bias, o_bias;
+  TensorRef gate, up, down, gate_bias, up_bias, down_bias;
+  TensorRef sink_logits;
+};
+
+// What a family says: which tensor is what. Names that the configuration does not need are not looked up.
+struct WeightNames {
+  TensorRef embedding, positions;
+  std::vector<LayerNames> layers;
+  NormNames final_norm;
+  TensorRef head, head_bias;
+};
+
+}  // namespace ekvi::model

@@ -1,0 +1,205 @@
+#include "model/weights.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <utility>
+
+#include "base/check.h"
+#include "ekvi/error.h"
+#include "numeric/convert.h"
+
+namespace ekvi::model {
+namespace {
+
+std::string ShapeText(std::span<const int64_t> shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+template <typename T>
+void ReadValues(DType dtype, const std::byte* from, T* to, size_t count) {
+  if (dtype == DType::kQ8_0)
+    numeric::WidenQ8(from, to, count);
+  else
+    numeric::Widen(dtype, from, to, count);
+}
+
+template <typename T>
+int64_t FirstNotFinite(std::span<const T> values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) return static_cast<int64_t>(i);
+  }
+  return -1;
+}
+
+template <typename T>
+class Loader {
+ public:
+  Loader(const DecoderConfig& config, const WeightNames& names, const TensorSource& source, base::ThreadPool& pool)
+      : config_(config), names_(names), source_(source), pool_(pool) {}
+
+  std::shared_ptr<const DecoderWeights<T>> Load() const {
+    EKVI_CHECK_OP(==, names_.layers.size(), config_.layers.size());
+    auto weights = std::make_shared<DecoderWeights<T>>();
+    weights->config = config_;
+    weights->embedding = Table(names_.embedding, config_.vocabulary);
+    if (config_.learned_positions > 0) weights->positions = Table(names_.positions, config_.learned_positions);
+    for (size_t i = 0; i < config_.layers.size(); ++i)
+      weights->layers.push_back(Layer(config_.layers[i], names_.layers[i]));
+    weights->final_norm = Norm(config_.final_norm, names_.final_norm, config_.width);
+    const TensorRef& head = config_.tied_head ? names_.embedding : names_.head;
+    weights->head = Matrix(head, config_.head_bias ? &names_.head_bias : nullptr, config_.vocabulary, config_.width);
+    return weights;
+  }
+
+ private:
+  StoredTensor Require(const TensorRef& ref, const std::vector<int64_t>& shape) const {
+    std::optional<StoredTensor> tensor = source_.Find(ref.tensor);
+    if (!tensor) {
+      throw Error(ErrorCode::kCorrupt, fmt::format("{}: tensor {} is missing", source_.file(), ref.tensor),
+                  fmt::format("wanted in shape {}", ShapeText(shape)), "the file may be incomplete: fetch it again");
+    }
+    if (tensor->shape != shape) {
+      throw Error(
+          ErrorCode::kCorrupt, fmt::format("{}: tensor {} has the wrong shape", source_.file(), ref.tensor),
+          fmt::format("it is {}, {} is wanted (slowest axis first)", ShapeText(tensor->shape), ShapeText(shape)),
+          "the metadata and the tensors of the file do not belong together");
+    }
+    return *tensor;
+  }
+
+  Error NotFinite(std::string_view tensor, std::string where) const {
+    return Error(ErrorCode::kCorrupt,
+                 fmt::format("{}: tensor {} holds a value that is not finite", source_.file(), tensor),
+                 std::move(where), "such a model cannot give finite logits: fetch or convert it again");
+  }
+
+  RowTable<T> Table(const TensorRef& ref, int64_t rows) const {
+    return RowTable<T>(Require(ref, {rows, config_.width}), source_.owner());
+  }
+
+  template <typename V>
+  std::vector<V> Vector(const TensorRef& ref, int64_t size) const {
+    const int64_t stored = ref.stored > 0 ? ref.stored : size;
+    const StoredTensor tensor = Require(ref, {stored});
+    std::vector<V> all(stored), picked(size);
+    ReadValues(tensor.dtype, tensor.bytes.data(), all.data(), all.size());
+    if (const int64_t bad = FirstNotFinite<V>(all); bad >= 0)
+      throw NotFinite(tensor.name, fmt::format("value {} of {}", bad, stored));
+    for (int64_t i = 0; i < size; ++i) picked[i] = all[ref.order.empty() ? ref.first + i : ref.order[i]];
+    return picked;
+  }
+
+  Linear<T> Matrix(const TensorRef& ref, const TensorRef* bias, int64_t outputs, int64_t inputs) const {
+    const int64_t stored = ref.stored > 0 ? ref.stored : outputs;
+    const bool output_rows = ref.storage == MatrixStorage::kOutputRows;
+    const StoredTensor tensor = output_rows ? Require(ref, {stored, inputs}) : Require(ref, {inputs, stored});
+    const MatrixView view{.name = tensor.name,
+                          .dtype = tensor.dtype,
+                          .data = tensor.bytes.data(),
+                          .stored_outputs = stored,
+                          .outputs = outputs,
+                          .inputs = inputs,
+                          .storage = ref.storage,
+                          .first_output = ref.first,
+                          .output_order = ref.order};
+    return Linear<T>(view, bias != nullptr ? Vector<T>(*bias, outputs) : std::vector<T>(), pool_);
+  }
+
+  NormWeights<T> Norm(const std::optional<NormConfig>& norm, const NormNames& names, int64_t width) const {
+    NormWeights<T> weights;
+    if (norm && norm->weight) weights.weight = Vector<T>(names.weight, width);
+    if (norm && norm->bias) weights.bias = Vector<T>(names.bias, width);
+    return weights;
+  }
+
+  LayerWeights<T> Layer(const LayerConfig& layer, const LayerNames& names) const {
+    const auto bias = [](bool wanted, const TensorRef& ref) { return wanted ? &ref : nullptr; };
+    const AttentionConfig& a = layer.attention;
+    const BiasConfig& biases = layer.biases;
+    const int64_t width = config_.width, ffn = layer.ffn.width;
+    const bool all_heads = a.qk_norm_span == QkNormSpan::kAllHeads;
+    LayerWeights<T> w;
+    w.attention_norm = Norm(layer.attention_norm, names.attention_norm, width);
+    w.attention_out_norm = Norm(layer.attention_out_norm, names.attention_out_norm, width);
+    w.ffn_norm = Norm(layer.ffn_norm, names.ffn_norm, width);
+    w.ffn_out_norm = Norm(layer.ffn_out_norm, names.ffn_out_norm, width);
+    w.q_norm = Norm(a.q_norm, names.q_norm, all_heads ? a.q_width() : a.head_dim_k);
+    w.k_norm = Norm(a.k_norm, names.k_norm, all_heads ? a.k_width() : a.head_dim_k);
+    w.q = Matrix(names.q, bias(biases.q, names.q_bias), a.q_width(), width);
+    w.k = Matrix(names.k, bias(biases.k, names.k_bias), a.k_width(), width);
+    w.v = Matrix(names.v, bias(biases.v, names.v_bias), a.v_width(), width);
+    w.o = Matrix(names.o, bias(biases.o, names.o_bias), width, a.out_width());
+    if (layer.ffn.gate) w.gate = Matrix(names.gate, bias(biases.gate, names.gate_bias), ffn, width);
+    w.up = Matrix(names.up, bias(biases.up, names.up_bias), ffn, width);
+    w.down = Matrix(names.down, bias(biases.down, names.down_bias), width, ffn);
+    if (a.sink_logits) w.sink_logits = Vector<double>(names.sink_logits, a.q_heads);
+    return w;
+  }
+
+  const DecoderConfig& config_;
+  const WeightNames& names_;
+  const TensorSource& source_;
+  base::ThreadPool& pool_;
+};
+
+template <typename T>
+size_t BytesOf(const NormWeights<T>& norm) {
+  return (norm.weight.size() + norm.bias.size()) * sizeof(T);
+}
+
+}  // namespace
+
+template <typename T>
+RowTable<T>::RowTable(const StoredTensor& tensor, std::shared_ptr<const void> owner)
+    : owner_(std::move(owner)),
+      data_(tensor.bytes.data()),
+      dtype_(tensor.dtype),
+      rows_(tensor.shape[0]),
+      width_(tensor.shape[1]),
+      row_bytes_(DTypeBytes(dtype_, static_cast<size_t>(width_))) {
+  std::vector<T> row(width_);
+  for (int64_t r = 0; r < rows_; ++r) {
+    Read(r, row.data());
+    const int64_t bad = FirstNotFinite<T>(row);
+    if (bad < 0) continue;
+    throw Error(ErrorCode::kCorrupt, fmt::format("tensor {} holds a value that is not finite", tensor.name),
+                fmt::format("row {}, column {} of {} × {}", r, bad, rows_, width_));
+  }
+}
+
+template <typename T>
+void RowTable<T>::Read(int64_t row, T* out) const noexcept {
+  ReadValues(dtype_, data_ + static_cast<size_t>(row) * row_bytes_, out, static_cast<size_t>(width_));
+}
+
+template <typename T>
+size_t DecoderWeights<T>::bytes() const {
+  size_t bytes = head.bytes() + BytesOf(final_norm);
+  for (const LayerWeights<T>& l : layers) {
+    for (const Linear<T>* linear : {&l.q, &l.k, &l.v, &l.o, &l.gate, &l.up, &l.down}) bytes += linear->bytes();
+    for (const NormWeights<T>* norm :
+         {&l.attention_norm, &l.attention_out_norm, &l.ffn_norm, &l.ffn_out_norm, &l.q_norm, &l.k_norm}) {
+      bytes += BytesOf(*norm);
+    }
+    bytes += l.sink_logits.size() * sizeof(double);
+  }
+  return bytes;
+}
+
+template <typename T>
+std::shared_ptr<const DecoderWeights<T>> LoadWeights(const DecoderConfig& config, const WeightNames& names,
+                                                     const TensorSource& source, base::ThreadPool& pool) {
+  Validate(config);
+  return Loader<T>(config, names, source, pool).Load();
+}
+
+template class RowTable<float>;
+template class RowTable<double>;
+template struct DecoderWeights<float>;
+template struct DecoderWeights<double>;
+template std::shared_ptr<const DecoderWeights<float>> LoadWeights(const DecoderConfig&, const WeightNames&,
+                                                                  const TensorSource&, base::ThreadPool&);
+template std::shared_ptr<const DecoderWeights<double>> LoadWeights(const DecoderConfig&, const WeightNames&,
+                                                                   const TensorSource&, base::ThreadPool&);
+
+}  // namespace ekvi::model

@@ -1,0 +1,73 @@
+// The weights of a decoder, checked and packed once, then read-only and shared by any number of decoders.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "model/config.h"
+#include "model/linear.h"
+#include "model/weight_source.h"
+
+namespace ekvi::model {
+
+// Rows looked up by index: embeddings and learned positions, read where the file has them.
+template <typename T>
+class RowTable {
+ public:
+  RowTable() = default;  // no rows
+  // `tensor` is [rows, width] of any type; `owner` keeps its bytes. Error(kCorrupt), naming tensor and place, for a
+  // value that is not finite.
+  RowTable(const StoredTensor& tensor, std::shared_ptr<const void> owner);
+
+  int64_t rows() const { return rows_; }
+  // out[width]; 0 ≤ row < rows(). F64 rounds to float where T is float, all else is exact.
+  void Read(int64_t row, T* out) const noexcept;
+
+ private:
+  std::shared_ptr<const void> owner_;
+  const std::byte* data_ = nullptr;
+  DType dtype_ = DType::kF32;
+  int64_t rows_ = 0, width_ = 0;
+  size_t row_bytes_ = 0;
+};
+
+template <typename T>
+struct NormWeights {
+  std::vector<T> weight, bias;  // [width], or empty
+};
+
+template <typename T>
+struct LayerWeights {
+  NormWeights<T> attention_norm, attention_out_norm, ffn_norm, ffn_out_norm;
+  NormWeights<T> q_norm, k_norm;
+  Linear<T> q, k, v;                // width → heads × head size
+  Linear<T> o;                      // q_heads × head_dim_v → width
+  Linear<T> gate, up, down;         // width → ffn width → width
+  std::vector<double> sink_logits;  // [q_heads], or empty
+};
+
+template <typename T>
+struct DecoderWeights {
+  DecoderConfig config;
+  RowTable<T> embedding;  // [vocabulary, width]
+  RowTable<T> positions;  // [learned_positions, width]
+  std::vector<LayerWeights<T>> layers;
+  NormWeights<T> final_norm;
+  Linear<T> head;  // width → vocabulary
+
+  // Bytes held beside the file's own.
+  size_t bytes() const;
+};
+
+// Validates the configuration, then finds, checks and packs every tensor it needs, on all threads of the pool. T is
+// float or double. Errors (kCorrupt): a tensor that is missing, of another shape (both shapes named), or not finite
+// somewhere.
+template <typename T>
+std::shared_ptr<const DecoderWeights<T>> LoadWeights(const DecoderConfig& config, const WeightNames& names,
+                                                     const TensorSource& source, base::ThreadPool& pool);
+
+}  // namespace ekvi::model
