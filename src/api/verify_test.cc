@@ -1,0 +1,48 @@
+// Goal: the law holds for real models on every path, and the verifier sees each fault that is put into the engine.
+// Method: the same calls as `ekvi verify`, for the embedded model and stories260K; logits hashes compared with those of
+// the repository, which hold on every machine and target.
+#include "ekvi/verify.h"
+
+#include <gtest/gtest.h>
+
+#include "ekvi/error.h"
+#include "ekvi/machine.h"
+#include "ekvi/session.h"
+#include "shared_path.h"
+
+namespace ekvi {
+namespace {
+
+void ExpectAllIdentical(const VerifyReport& report) {
+  EXPECT_TRUE(report.ok);
+  EXPECT_GE(report.paths.size(), 12u);
+  for (const PathResult& path : report.paths) EXPECT_TRUE(path.identical) << path.difference;
+}
+
+TEST(Verify, EmbeddedModel_GivesIdenticalBitsOnAllPaths) { ExpectAllIdentical(Verify(Model::Embedded(), {})); }
+
+TEST(Verify, Stories260K_GivesIdenticalBitsOnAllPaths) {
+  ExpectAllIdentical(Verify(Model::Load(testing::SharedPath("models/stories260K.gguf")), {}));
+}
+
+TEST(Verify, F64Arithmetic_GivesIdenticalBitsOnAllPaths) {
+  ExpectAllIdentical(Verify(Model::Embedded({.compute = Compute::kF64}), {.tokens = 300, .greedy = 16}));
+}
+
+TEST(Verify, EveryInjectedFault_IsCaught) {
+  const auto model = Model::Embedded();
+  ASSERT_GE(FaultNames().size(), 8u);
+  for (const FaultInfo& fault : FaultNames()) {
+    const VerifyReport report = Verify(model, {.greedy = 8, .fault = std::string(fault.name)});
+    EXPECT_FALSE(report.ok) << fault.name;
+    bool named = false;
+    for (const PathResult& path : report.paths) named = named || (!path.identical && !path.difference.empty());
+    EXPECT_TRUE(named) << fault.name;
+  }
+  EXPECT_TRUE(Verify(model, {.tokens = 64, .greedy = 4}).ok) << "a fault outlived its run";
+}
+
+TEST(Verify, UnknownFault_IsRefused) { EXPECT_THROW(Verify(Model::Embedded(), {.fault = "no-such"}), Error); }
+
+}  // namespace
+}  // namespace ekvi

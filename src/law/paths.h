@@ -1,0 +1,19 @@
+// The list of paths that a proof walks.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "ekvi/verify.h"
+#include "law/path.h"
+
+namespace ekvi::law {
+
+// Every path that is a matter of cutting, storing and computing, on this machine.
+std::vector<Path> AllPaths(const Subject& subject, int64_t tokens);
+
+// The whole proof: reference, all paths, forks, changed futures, no cache. `options.fault` is in force meanwhile.
+VerifyReport Prove(const Subject& subject, const VerifyOptions& options,
+                   const std::function<void(const PathResult&)>& on_path);
+
+}  // namespace ekvi::law
