@@ -1,0 +1,32 @@
+// Numbers and foreign text as people read them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ekvi::cli {
+
+// "9,312".
+std::string Count(int64_t value);
+// "9,312 tokens", "1 token".
+std::string CountOf(int64_t value, std::string_view noun);
+// Three digits and a binary unit: "512 B", "1.76 MiB", "180 MiB".
+std::string Bytes(uint64_t bytes);
+// Two digits below ten, else whole: "5.6 ms", "38 ms", "1.2 s".
+std::string Duration(int64_t nanoseconds);
+// Three digits: "1.92", "19.2", "192".
+std::string Rate(double value);
+// Shortest decimal that reads back as the same double; "nan", "inf".
+std::string Number(double value);
+
+// Control characters, C1 controls and bytes that are not UTF-8 as \xNN, so that no input can steer a terminal. Line
+// feeds may stay.
+enum class Lines { kEscape, kKeep };
+std::string Printable(std::string_view text, Lines lines = Lines::kEscape);
+// Printable, in single quotes, cut to 60 bytes with "…".
+std::string Quoted(std::string_view text);
+// Columns a terminal needs: code points, since nothing printed here is wider or narrower than one.
+int DisplayWidth(std::string_view text);
+
+}  // namespace ekvi::cli

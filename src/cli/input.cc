@@ -1,0 +1,126 @@
+#include "cli/input.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <system_error>
+
+#include "cli/format.h"
+#include "ekvi/error.h"
+
+namespace ekvi::cli {
+namespace {
+
+constexpr size_t kLongestText = size_t{64} << 20;
+
+class Descriptor {
+ public:
+  explicit Descriptor(const std::string& path)
+      : own_(path != "-"), number_(own_ ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY) : STDIN_FILENO) {}
+  ~Descriptor() {
+    if (own_ && number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return number_; }
+
+ private:
+  bool own_;
+  int number_;
+};
+
+[[noreturn]] void RefuseRead(const std::string& name, int error) {
+  const ErrorCode code = error == ENOENT || error == ENOTDIR ? ErrorCode::kNotFound : ErrorCode::kIo;
+  throw Error(code, "cannot read " + name, std::generic_category().message(error));
+}
+
+std::string_view NextWord(std::string_view text, size_t& at) {
+  static constexpr std::string_view kSeparators = ", \t\r\n";
+  const size_t begin = std::min(text.find_first_not_of(kSeparators, at), text.size());
+  const size_t end = std::min(text.find_first_of(kSeparators, begin), text.size());
+  at = end;
+  return text.substr(begin, end - begin);
+}
+
+template <typename T>
+bool ParseWhole(std::string_view text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+}  // namespace
+
+std::string ReadText(const std::string& path) {
+  const std::string name = path == "-" ? "stdin" : path;
+  const Descriptor file(path);
+  if (file.number() < 0) RefuseRead(name, errno);
+  std::string text;
+  std::array<char, 65536> part;
+  while (true) {
+    const ssize_t got = ::read(file.number(), part.data(), part.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) RefuseRead(name, errno);
+    if (got == 0) return text;
+    if (text.size() + static_cast<size_t>(got) > kLongestText) {
+      throw Error(ErrorCode::kInvalidArgument, name + " is too long for one text",
+                  fmt::format("more than {}", Bytes(kLongestText)));
+    }
+    text.append(part.data(), static_cast<size_t>(got));
+  }
+}
+
+std::optional<std::string> InputText(const Arguments& arguments, std::string_view file_option) {
+  const bool has_argument = !arguments.positional().empty();
+  if (has_argument && arguments.Given(file_option)) {
+    throw Error(ErrorCode::kInvalidArgument, "the text is given twice",
+                fmt::format("as the argument {} and by {} {}", Quoted(arguments.positional()[0]),
+                            arguments.Origin(file_option), arguments.Text(file_option)));
+  }
+  if (has_argument) return arguments.positional()[0];
+  if (arguments.Given(file_option)) return ReadText(arguments.Text(file_option));
+  if (::isatty(STDIN_FILENO) == 1) return std::nullopt;
+  return ReadText("-");
+}
+
+std::vector<int32_t> ParseIds(std::string_view text, std::string_view origin) {
+  std::vector<int32_t> ids;
+  for (size_t at = 0;;) {
+    const std::string_view word = NextWord(text, at);
+    if (word.empty()) return ids;
+    int32_t id = 0;
+    if (!ParseWhole(word, id) || id < 0) {
+      throw Error(
+          ErrorCode::kInvalidArgument, fmt::format("{}: {} is not a token id", origin, Quoted(word)),
+          fmt::format("entry {} of the list; ids are whole numbers from 0", Count(static_cast<int64_t>(ids.size()))),
+          "ids separated by commas or blanks, as ekvi tokenize prints them");
+    }
+    ids.push_back(id);
+  }
+}
+
+void CheckIds(const std::vector<int32_t>& ids, int vocabulary, std::string_view origin) {
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] >= 0 && ids[i] < vocabulary) continue;
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("{}: token id {} is outside the vocabulary", origin, ids[i]),
+                fmt::format("entry {} of the list; the model has ids 0 to {}", Count(static_cast<int64_t>(i)),
+                            Count(vocabulary - 1)));
+  }
+}
+
+std::pair<int32_t, double> ParseBias(std::string_view text) {
+  const size_t colon = text.find(':');
+  int32_t id = -1;
+  double value = 0;
+  const bool fine = colon != std::string_view::npos && ParseWhole(text.substr(0, colon), id) && id >= 0 &&
+                    ParseWhole(text.substr(colon + 1), value) && !std::isnan(value);
+  if (fine) return {id, value};
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("--logit-bias: {} is not a value it takes", Quoted(text)),
+              "it takes ID:VALUE, a token id and a number that is added to its logit (-inf forbids the token)");
+}
+
+}  // namespace ekvi::cli

@@ -1,0 +1,131 @@
+#include "cli/inspect_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+
+#include "cli/format.h"
+#include "cli/table.h"
+
+namespace ekvi::cli {
+namespace {
+
+// "F32", as files write it.
+std::string UpperName(DType type) {
+  std::string name(DTypeName(type));
+  for (char& c : name) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return name;
+}
+
+std::string CacheTypeText(const CacheLayout& layout) {
+  const std::string_view k = DTypeName(layout.dtype_k);
+  return layout.dtype_k == layout.dtype_v ? std::string(k) : fmt::format("{}:{}", k, DTypeName(layout.dtype_v));
+}
+
+bool Equal(const LayerInfo& a, const LayerInfo& b) {
+  return a.q_heads == b.q_heads && a.kv_heads == b.kv_heads && a.head_dim_k == b.head_dim_k &&
+         a.head_dim_v == b.head_dim_v && a.window == b.window;
+}
+
+std::string LayerText(const LayerInfo& layer) {
+  const std::string sizes = layer.head_dim_k == layer.head_dim_v
+                                ? fmt::format("{}", layer.head_dim_k)
+                                : fmt::format("{} (K), {} (V)", layer.head_dim_k, layer.head_dim_v);
+  const std::string window = layer.window > 0 ? fmt::format(", window {}", Count(layer.window)) : "";
+  return fmt::format("{} query heads over {} KV heads of {}{}", layer.q_heads, layer.kv_heads, sizes, window);
+}
+
+struct TypeTotal {
+  int64_t tensors = 0;
+  uint64_t bytes = 0;
+};
+
+std::string TensorTypes(const ModelInfo& info) {
+  std::map<DType, TypeTotal> totals;
+  for (const TensorInfo& tensor : info.tensors) {
+    totals[tensor.dtype].tensors += 1;
+    totals[tensor.dtype].bytes += tensor.bytes;
+  }
+  std::vector<std::string> parts;
+  for (const auto& [type, total] : totals) {
+    parts.push_back(fmt::format("{} {} ({})", Count(total.tensors), UpperName(type), Bytes(total.bytes)));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void AddModel(const ModelInfo& info, Table& table) {
+  table.Add({"model", Printable(info.name)});
+  table.Add({"file", info.path.empty() ? fmt::format("embedded, {}", Bytes(info.file_bytes))
+                                       : fmt::format("{}, {}", Printable(info.path), Bytes(info.file_bytes))});
+  table.Add({"architecture", fmt::format("{}, {} layers, {} wide, feed-forward {}", Printable(info.architecture),
+                                         info.layers.size(), Count(info.width), Count(info.feed_forward))});
+  table.Add({"parameters", Count(static_cast<int64_t>(info.parameters))});
+  table.Add({"tensors", TensorTypes(info)});
+  table.Add({"arithmetic", info.compute});
+  table.Add({"context", CountOf(info.context, "token")});
+  table.Add({"vocabulary", CountOf(info.vocabulary, "token")});
+  table.Add({"tokenizer", Printable(info.tokenizer)});
+  std::string label = "layers";
+  for (const std::string& line : LayerLines(info)) {
+    table.Add({label, line});
+    label.clear();
+  }
+}
+
+void AddMemory(const ModelInfo& info, const CacheFigures& cache, Table& table) {
+  table.Add({"KV per token", fmt::format("{} ({})", Bytes(cache.bytes_per_token), CacheTypeText(cache.layout))});
+  table.Add({fmt::format("KV at {}", Count(cache.context)),
+             fmt::format("{} paged in blocks of {}, {} contiguous", Bytes(cache.paged_bytes), cache.block_tokens,
+                         Bytes(cache.contiguous_bytes))});
+  table.Add({"weights", fmt::format("{} in memory", Bytes(info.weight_bytes))});
+  table.Add({"together", Bytes(info.weight_bytes + cache.paged_bytes)});
+}
+
+std::string Everything(const ModelInfo& info) {
+  Table tensors({Align::kLeft, Align::kLeft, Align::kLeft, Align::kRight});
+  tensors.Add({"tensor", "type", "shape", "bytes"});
+  for (const TensorInfo& tensor : info.tensors) {
+    tensors.Add({Printable(tensor.name), UpperName(tensor.dtype), fmt::format("[{}]", fmt::join(tensor.shape, ", ")),
+                 Count(static_cast<int64_t>(tensor.bytes))});
+  }
+  Table keys;
+  keys.Add({"key", "value"});
+  for (const auto& [key, value] : info.metadata) keys.Add({Printable(key), Printable(value)});
+  return fmt::format("\n{}\n{}", tensors.Render(), keys.Render());
+}
+
+}  // namespace
+
+CacheFigures CacheFiguresOf(const CacheLayout& layout, int64_t context, int block_tokens) {
+  return {.layout = layout,
+          .context = context,
+          .block_tokens = block_tokens,
+          .bytes_per_token = BytesPerToken(layout),
+          .contiguous_bytes = ContiguousBytes(layout, {.rows = 1, .max_len = context}),
+          .paged_bytes = PagedBytes(layout, {.rows = 1,
+                                             .max_len = context,
+                                             .block_tokens = block_tokens,
+                                             .block_count = BlocksFor(context, block_tokens)})};
+}
+
+std::vector<std::string> LayerLines(const ModelInfo& info) {
+  std::vector<std::string> lines;
+  for (size_t first = 0; first < info.layers.size();) {
+    size_t end = first + 1;
+    while (end < info.layers.size() && Equal(info.layers[first], info.layers[end])) ++end;
+    const std::string range = end == first + 1 ? fmt::format("{}", first) : fmt::format("{}-{}", first, end - 1);
+    lines.push_back(fmt::format("{}: {}", range, LayerText(info.layers[first])));
+    first = end;
+  }
+  return lines;
+}
+
+std::string InspectText(const ModelInfo& info, const CacheFigures& cache, Detail detail) {
+  Table table;
+  AddModel(info, table);
+  AddMemory(info, cache, table);
+  return table.Render() + (detail == Detail::kEverything ? Everything(info) : "");
+}
+
+}  // namespace ekvi::cli

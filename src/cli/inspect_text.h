@@ -1,0 +1,31 @@
+// A model and the cache it needs, for people.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ekvi/cache_layout.h"
+#include "ekvi/model.h"
+
+namespace ekvi::cli {
+
+// The cache that a sequence of `context` tokens needs, in both storages.
+struct CacheFigures {
+  CacheLayout layout;
+  int64_t context = 0;
+  int block_tokens = 32;
+  uint64_t bytes_per_token = 0;
+  uint64_t contiguous_bytes = 0;
+  uint64_t paged_bytes = 0;
+};
+CacheFigures CacheFiguresOf(const CacheLayout& layout, int64_t context, int block_tokens);
+
+// "0-4: 8 query heads over 4 KV heads of 8" for each run of equal layers, with the window where there is one.
+std::vector<std::string> LayerLines(const ModelInfo& info);
+
+// What `ekvi inspect` prints; kEverything adds a line for each tensor and each metadata key.
+enum class Detail { kSummary, kEverything };
+std::string InspectText(const ModelInfo& info, const CacheFigures& cache, Detail detail);
+
+}  // namespace ekvi::cli

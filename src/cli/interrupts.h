@@ -1,0 +1,27 @@
+// Ctrl-C, SIGTERM and closed pipes.
+//
+// The first SIGINT or SIGTERM cancels the session at work, which ends after its current step; with no session at work,
+// or at the second one, the process ends at once with 128 + the signal, the progress line erased. SIGPIPE is ignored: a
+// closed pipe is an error of write. A signal that was ignored when the program started (nohup) stays ignored.
+#pragma once
+
+#include "ekvi/session.h"
+
+namespace ekvi::cli {
+
+// Once, before threads start. The handlers' state is the only global state of the program.
+void InstallInterrupts();
+
+// The signal that asked to stop; 0 while none has.
+int InterruptSignal() noexcept;
+
+// While it lives, the first signal cancels `session` instead of ending the process. One at a time.
+class CancelOnInterrupt {
+ public:
+  explicit CancelOnInterrupt(Session& session);
+  ~CancelOnInterrupt();
+  CancelOnInterrupt(const CancelOnInterrupt&) = delete;
+  CancelOnInterrupt& operator=(const CancelOnInterrupt&) = delete;
+};
+
+}  // namespace ekvi::cli
