@@ -25,7 +25,7 @@ struct PathResult {
   std::string name;      // "token by token"
   std::string compared;  // "512 x 49152 logits, 30 layers of K and V"
   bool identical = false;
-  std::string difference;  // path, position, first differing value and the two values; empty when identical
+  std::string difference;  // position, first differing value and the two values; empty when identical
 };
 
 struct VerifyReport {
@@ -38,6 +38,10 @@ struct VerifyReport {
 // Computes the reference, then every path; `on_path` is called after each. Faults are in force during the whole run.
 VerifyReport Verify(std::shared_ptr<const Model> model, const VerifyOptions& options,
                     const std::function<void(const PathResult&)>& on_path = {});
+
+// VerifyReport::logits_sha256 alone: one pass over the tokens. The repository holds those of known models, which are the
+// same on every machine (tests/logits.sha256).
+std::string ReferenceSha256(std::shared_ptr<const Model> model, const VerifyOptions& options);
 
 // The faults that VerifyOptions::fault takes, each with one line of what it breaks.
 struct FaultInfo {

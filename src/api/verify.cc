@@ -9,24 +9,27 @@
 namespace ekvi {
 namespace {
 
-// `dtype` is the element type of the caches. The model must outlive the subject.
-law::Subject SubjectOf(const Model& model, DType dtype) {
+// The model must outlive the subject.
+law::Subject SubjectOf(const Model& model, const SessionOptions& session) {
   const model::LoadedModel& loaded = model.impl().loaded;
-  return {.make =
-              [&loaded, dtype](const law::Crew& crew) {
-                return api::MakeStepModel(
-                    loaded, {.threads = crew.threads, .target = crew.target, .dtype_k = dtype, .dtype_v = dtype});
-              },
-          .layout = model.cache_layout(dtype, dtype),
-          .f64 = loaded.f64 != nullptr,
-          .parameters = loaded.info.parameters};
+  const CacheLayout layout = model.cache_layout(session.dtype_k, session.dtype_v);
+  const auto make = [&loaded, k = layout.dtype_k, v = layout.dtype_v](const law::Crew& crew) {
+    return api::MakeStepModel(loaded, {.threads = crew.threads, .target = crew.target, .dtype_k = k, .dtype_v = v});
+  };
+  return {.make = make, .layout = layout, .f64 = loaded.f64 != nullptr, .parameters = loaded.info.parameters};
 }
 
 }  // namespace
 
 VerifyReport Verify(std::shared_ptr<const Model> model, const VerifyOptions& options,
                     const std::function<void(const PathResult&)>& on_path) {
-  return law::Prove(SubjectOf(*model, model->info().auto_cache_type), options, on_path);
+  api::Resolve(*model, options.session);
+  return law::Prove(SubjectOf(*model, options.session), options, on_path);
+}
+
+std::string ReferenceSha256(std::shared_ptr<const Model> model, const VerifyOptions& options) {
+  api::Resolve(*model, options.session);
+  return law::ReferenceSha256(SubjectOf(*model, options.session), options);
 }
 
 ExpectResult VerifyExpect(std::shared_ptr<const Model> model, const std::filesystem::path& file,

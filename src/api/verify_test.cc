@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <map>
+
 #include "ekvi/error.h"
 #include "ekvi/machine.h"
 #include "ekvi/session.h"
@@ -40,6 +44,32 @@ TEST(Verify, EveryInjectedFault_IsCaught) {
     EXPECT_TRUE(named) << fault.name;
   }
   EXPECT_TRUE(Verify(model, {.tokens = 64, .greedy = 4}).ok) << "a fault outlived its run";
+}
+
+// "hash  name", a line each; lines that begin with # are comments.
+std::map<std::string, std::string> KnownHashes() {
+  std::ifstream file(std::filesystem::path(EKVI_SOURCE_DIR) / "tests" / "logits.sha256");
+  std::map<std::string, std::string> hashes;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("#")) continue;
+    const size_t blank = line.find("  ");
+    hashes[line.substr(blank + 2)] = line.substr(0, blank);
+  }
+  return hashes;
+}
+
+void ExpectKnownHash(const std::string& name, const std::shared_ptr<const Model>& model) {
+  const std::map<std::string, std::string> known = KnownHashes();
+  ASSERT_TRUE(known.contains(name));
+  for (const std::string& target : DescribeMachine().targets) {
+    EXPECT_EQ(ReferenceSha256(model, {.session = {.target = target}}), known.at(name)) << name << " on " << target;
+  }
+}
+
+TEST(Verify, LogitsOfKnownModels_HaveTheHashesOfTheRepositoryOnEveryTarget) {
+  ExpectKnownHash("embedded f32", Model::Embedded({.compute = Compute::kF32}));
+  ExpectKnownHash("stories260K f32",
+                  Model::Load(testing::SharedPath("models/stories260K.gguf"), {.compute = Compute::kF32}));
 }
 
 TEST(Verify, UnknownFault_IsRefused) { EXPECT_THROW(Verify(Model::Embedded(), {.fault = "no-such"}), Error); }

@@ -163,6 +163,9 @@ struct Table {
   void (*scale)(T* x, T scale, int64_t count) noexcept;
   // x[i] = cap × tanh(x[i] / cap).
   void (*soft_cap)(T* x, T cap, int64_t count) noexcept;
+  // The ceiling, for measurements: `rounds` of independent multiply-adds in registers; returns the floating-point
+  // operations done. *sink takes the result, so that nothing is optimised away.
+  int64_t (*fma_peak)(int64_t rounds, T* sink) noexcept;
 };
 
 enum class Target { kScalar, kAvx2, kAvx512 };

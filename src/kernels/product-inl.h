@@ -239,3 +239,20 @@ void OutputsOf(const Outputs<T>& o) noexcept {
     }
   }
 }
+
+template <typename T>
+int64_t FmaPeakOf(int64_t rounds, T* sink) noexcept {
+  using V = VecOf<T>;
+  constexpr int kChains = kAccumulators;
+  V sum[kChains];
+  for (int i = 0; i < kChains; ++i) sum[i] = V(static_cast<T>(i));
+  const V factor(T(0.999)), term(T(0.001));
+  for (int64_t r = 0; r < rounds; ++r) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kChains; ++i) sum[i] = Fma(sum[i], factor, term);
+  }
+  V all = sum[0];
+  for (int i = 1; i < kChains; ++i) all = all + sum[i];
+  *sink = ReduceAdd(all);
+  return rounds * kChains * kLanes * 2;
+}

@@ -15,4 +15,5 @@ inline constexpr Table<T> kTable = {
     .add_scaled = AddScaledOf<T>,
     .scale = ScaleOf<T>,
     .soft_cap = SoftCapOf<T>,
+    .fma_peak = FmaPeakOf<T>,
 };

@@ -9,14 +9,6 @@
 namespace ekvi::law {
 namespace {
 
-std::unique_ptr<KvCache> MakeCache(const CacheLayout& layout, const Storage& storage, int rows, int64_t max_len) {
-  if (!storage.paged) return std::make_unique<ContiguousCache>(layout, ContiguousShape{rows, max_len});
-  const int64_t blocks = rows * BlocksFor(max_len, storage.block_tokens);
-  auto cache = std::make_unique<PagedCache>(layout, PagedShape{rows, max_len, storage.block_tokens, blocks});
-  if (storage.shuffled) cache->ShuffleFreeBlocks(5);
-  return cache;
-}
-
 std::string Grouped(int64_t number) {
   const std::string digits = std::to_string(number);
   std::string text;
@@ -32,12 +24,10 @@ std::string ComparedText(int64_t positions, const Reference& reference) {
 }
 
 PathResult ResultOf(const std::string& name, const Walk& walk, const Reference& reference) {
-  PathResult result{.name = name,
-                    .compared = ComparedText(walk.positions(), reference),
-                    .identical = walk.difference().empty(),
-                    .difference = {}};
-  if (!result.identical) result.difference = fmt::format("{}: {}", name, walk.difference());
-  return result;
+  return {.name = name,
+          .compared = ComparedText(walk.positions(), reference),
+          .identical = walk.difference().empty(),
+          .difference = walk.difference()};
 }
 
 }  // namespace
@@ -46,7 +36,8 @@ Walk::Walk(const Subject& subject, const Reference& reference, const Crew& crew,
     : reference_(reference),
       model_(subject.make(crew)),
       cache_(MakeCache(subject.layout, storage, rows, static_cast<int64_t>(reference.tokens().size()))),
-      logits_(subject.f64, model_->vocabulary()) {}
+      logits_(subject.f64, model_->vocabulary()),
+      random_(reference.seed()) {}
 
 void Walk::Step(std::span<const Part> parts) {
   std::vector<engine::StepRow> rows;
@@ -84,46 +75,78 @@ void Walk::CompareCache(int row, int64_t length) {
   if (difference_.empty()) difference_ = CacheDifference(*cache_, row, reference_.cache(), length);
 }
 
+namespace {
+
+// What one row of a path runs.
+struct RowRun {
+  std::span<const int32_t> tokens;
+  int64_t end = 0;
+  bool stranger = false;
+  int64_t done = 0;
+};
+
+// Compared rows end at different places; the strangers among them (0, 2, …) are the longer, the earlier they stand.
+std::vector<RowRun> RowsOf(const Path& path, std::span<const int32_t> tokens, std::span<const int32_t> other) {
+  const auto all = static_cast<int64_t>(tokens.size());
+  const int64_t length = path.tokens > 0 ? std::min(path.tokens, all) : all;
+  std::vector<RowRun> rows;
+  for (int r = 0; r < path.rows; ++r) {
+    const bool stranger = path.rows > 1 && r % 2 == 0;
+    rows.push_back({.tokens = stranger ? other : tokens,
+                    .end = length * (stranger ? path.rows - r : r + 1) / path.rows,
+                    .stranger = stranger});
+  }
+  return rows;
+}
+
+}  // namespace
+
 PathResult RunPath(const Subject& subject, const Reference& reference, const Path& path) {
   Walk walk(subject, reference, path.crew, path.storage, path.rows);
-  const auto all = static_cast<int64_t>(reference.tokens().size());
-  const int64_t tokens = path.tokens > 0 ? std::min(path.tokens, all) : all;
-  const auto end_of = [&](int row) { return tokens * (row + 1) / path.rows; };
-  std::vector<int64_t> done(static_cast<size_t>(path.rows), 0);
+  const std::vector<int32_t> other(reference.tokens().rbegin(), reference.tokens().rend());
+  std::vector<RowRun> rows = RowsOf(path, reference.tokens(), other);
   for (bool more = true; more && walk.difference().empty();) {
     std::vector<Walk::Part> parts;
-    for (int row = 0; row < path.rows; ++row) {
-      const int64_t count = walk.Next(end_of(row) - done[row], path.cut);
-      parts.push_back({.row = row, .tokens = reference.tokens(), .from = done[row], .count = count});
-      done[row] += count;
+    more = false;
+    for (int r = 0; r < path.rows; ++r) {
+      RowRun& row = rows[r];
+      const int64_t count = walk.Next(row.end - row.done, path.cut);
+      parts.push_back({.row = r,
+                       .tokens = row.tokens,
+                       .from = row.done,
+                       .count = count,
+                       .compare_end = row.stranger ? 0 : row.end});
+      row.done += count;
+      more = more || count > 0;
     }
-    more = std::any_of(parts.begin(), parts.end(), [](const Walk::Part& part) { return part.count > 0; });
     if (more) walk.Step(parts);
   }
-  for (int row = 0; row < path.rows; ++row) walk.CompareCache(row, end_of(row));
+  for (int r = 0; r < path.rows; ++r) {
+    if (!rows[r].stranger) walk.CompareCache(r, rows[r].end);
+  }
   return ResultOf(path.name, walk, reference);
 }
 
+// Row 1 is forked from row 0, goes another way over what both held, is cut back behind the fork and comes home.
 PathResult ForkedAndTruncated(const Subject& subject, const Reference& reference) {
   Walk walk(subject, reference, {}, {.paged = true, .block_tokens = 16}, 2);
   const auto tokens = static_cast<int64_t>(reference.tokens().size());
-  const int64_t middle = tokens / 2, end = tokens - tokens / 8;
-  std::vector<int32_t> other(reference.tokens().begin(), reference.tokens().end());
-  std::reverse(other.begin() + middle, other.end());
-
+  const int64_t middle = tokens / 2 - 1, end = tokens - tokens / 8, back = std::max<int64_t>(0, middle - 7);
+  const std::vector<int32_t> other(reference.tokens().rbegin(), reference.tokens().rend());
+  const auto result = [&] { return ResultOf("forked and truncated", walk, reference); };
   walk.Feed(0, 0, middle, Cut::kRandom);
+  if (!walk.difference().empty()) return result();
   walk.cache().Fork(0, 1);
+  walk.Feed(0, middle, end, Cut::kRandom);
   const Walk::Part astray{
       .row = 1, .tokens = other, .from = middle, .count = std::min<int64_t>(40, end - middle), .compare_end = 0};
-  if (walk.difference().empty()) walk.Step({&astray, 1});
-  walk.Feed(0, middle, end, Cut::kRandom);
+  walk.Step({&astray, 1});
   walk.CompareCache(0, end);
-  const int64_t back = middle - std::min<int64_t>(7, middle);
   walk.cache().Truncate(1, back);
   walk.Feed(1, back, tokens, Cut::kRandom);
   walk.CompareCache(1, tokens);
   walk.CompareCache(0, end);
-  return ResultOf("forked and truncated", walk, reference);
+  return result();
 }
 
 // One step over all tokens, so that what comes later is there while the earlier ones are computed.
@@ -143,12 +166,10 @@ PathResult FutureTokensChanged(const Subject& subject, const Reference& referenc
 PathResult NoCacheAtAll(const Subject& subject, const Reference& reference, int64_t greedy) {
   const int64_t first = std::min<int64_t>(8, static_cast<int64_t>(reference.tokens().size()));
   const GreedyWalk walk(subject, reference.tokens().first(static_cast<size_t>(first)), greedy);
-  PathResult result{.name = fmt::format("no cache at all, {} steps", walk.steps()),
-                    .compared = fmt::format("{} tokens", walk.steps()),
-                    .identical = walk.difference().empty(),
-                    .difference = {}};
-  if (!result.identical) result.difference = fmt::format("{}: {}", result.name, walk.difference());
-  return result;
+  return {.name = fmt::format("no cache at all, {} steps", walk.steps()),
+          .compared = fmt::format("{} tokens", walk.steps()),
+          .identical = walk.difference().empty(),
+          .difference = walk.difference()};
 }
 
 }  // namespace ekvi::law

@@ -18,19 +18,12 @@ namespace ekvi::law {
 
 enum class Cut { kWhole, kOneToken, kRandom };
 
-// Where the tokens are kept.
-struct Storage {
-  bool paged = true;
-  int block_tokens = 32;
-  bool shuffled = false;  // blocks are taken in a random order
-};
-
 struct Path {
   std::string name;
   Crew crew;
   Storage storage;
   Cut cut = Cut::kRandom;
-  int rows = 1;         // row r of n runs the first (r + 1) / n of the tokens
+  int rows = 1;         // of several, every other one is a stranger: other tokens, not compared, in everybody's way
   int64_t tokens = 0;   // how many of the reference's; 0: all
 };
 
@@ -66,7 +59,7 @@ class Walk {
   std::unique_ptr<engine::StepModel> model_;
   std::unique_ptr<KvCache> cache_;
   LogitsBlock logits_;
-  base::Random random_{77};
+  base::Random random_;
   std::string difference_;
   int64_t positions_ = 0;  // compared
 };

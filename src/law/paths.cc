@@ -28,6 +28,19 @@ std::optional<base::Fault> FaultOf(const std::string& name) {
               fmt::format("{} are known", FaultNames().size()), "ekvi verify --inject list prints their names");
 }
 
+ReferenceSetup SetupOf(const SessionOptions& session) {
+  return {.crew = {.threads = session.threads, .target = session.target},
+          .storage = {.paged = session.kind == CacheKind::kPaged, .block_tokens = session.block_tokens},
+          .chunk = session.chunk};
+}
+
+std::string ReferenceText(const VerifyOptions& options, int64_t tokens) {
+  const std::string pass = tokens <= options.session.chunk
+                               ? fmt::format("one pass over {} tokens", tokens)
+                               : fmt::format("{} tokens in chunks of {}", tokens, options.session.chunk);
+  return fmt::format("{}, then {} greedy tokens", pass, options.greedy);
+}
+
 }  // namespace
 
 std::vector<Path> AllPaths(const Subject& subject, int64_t tokens) {
@@ -60,10 +73,10 @@ VerifyReport Prove(const Subject& subject, const VerifyOptions& options,
   const base::ScopedFault in_force(fault.value_or(base::Fault::kNone));
   const int64_t context = subject.make({})->context();
   const int64_t tokens = std::clamp<int64_t>(options.tokens, 1, context);
-  const Reference reference(subject, tokens, options.seed);
+  const Reference reference(subject, tokens, options.seed, SetupOf(options.session));
 
   VerifyReport report{.ok = true,
-                      .reference = fmt::format("one pass over {} tokens, then {} greedy tokens", tokens, options.greedy),
+                      .reference = ReferenceText(options, tokens),
                       .logits_sha256 = reference.Sha256(),
                       .paths = {}};
   const auto add = [&](PathResult result) {
@@ -76,6 +89,11 @@ VerifyReport Prove(const Subject& subject, const VerifyOptions& options,
   add(FutureTokensChanged(subject, reference));
   add(NoCacheAtAll(subject, reference, options.greedy));
   return report;
+}
+
+std::string ReferenceSha256(const Subject& subject, const VerifyOptions& options) {
+  const int64_t tokens = std::clamp<int64_t>(options.tokens, 1, subject.make({})->context());
+  return Reference(subject, tokens, options.seed, SetupOf(options.session)).Sha256();
 }
 
 }  // namespace ekvi::law

@@ -16,4 +16,7 @@ std::vector<Path> AllPaths(const Subject& subject, int64_t tokens);
 VerifyReport Prove(const Subject& subject, const VerifyOptions& options,
                    const std::function<void(const PathResult&)>& on_path);
 
+// The hash of the reference's logits alone, as VerifyReport has it.
+std::string ReferenceSha256(const Subject& subject, const VerifyOptions& options);
+
 }  // namespace ekvi::law

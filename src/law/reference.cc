@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/random.h"
@@ -24,9 +25,10 @@ void LogitsBlock::Resize(int64_t positions) {
   if (bytes_.size() < static_cast<size_t>(positions) * RowBytes()) bytes_.resize(static_cast<size_t>(positions) * RowBytes());
 }
 
-engine::LogitsOut LogitsBlock::out() {
-  if (f64_) return {.f64 = reinterpret_cast<double*>(bytes_.data())};
-  return {.f32 = reinterpret_cast<float*>(bytes_.data())};
+engine::LogitsOut LogitsBlock::out(int64_t position) {
+  std::byte* const to = bytes_.data() + static_cast<size_t>(position) * RowBytes();
+  if (f64_) return {.f64 = reinterpret_cast<double*>(to)};
+  return {.f32 = reinterpret_cast<float*>(to)};
 }
 
 std::span<const std::byte> LogitsBlock::row(int64_t position) const {
@@ -71,14 +73,19 @@ std::string CacheDifference(const KvCache& got, int row, const KvCache& want, in
   return "";
 }
 
-Reference::Reference(const Subject& subject, int64_t count, uint64_t seed) : logits_(subject.f64, 1) {
-  const std::unique_ptr<engine::StepModel> model = subject.make({});
+Reference::Reference(const Subject& subject, int64_t count, uint64_t seed, const ReferenceSetup& setup)
+    : seed_(seed), logits_(subject.f64, 1) {
+  const std::unique_ptr<engine::StepModel> model = subject.make(setup.crew);
   tokens_ = DrawTokens(count, model->vocabulary(), seed);
-  cache_ = std::make_unique<ContiguousCache>(subject.layout, ContiguousShape{.rows = 1, .max_len = count});
+  cache_ = MakeCache(subject.layout, setup.storage, 1, count);
   logits_ = LogitsBlock(subject.f64, model->vocabulary());
   logits_.Resize(count);
-  const engine::StepRow row{.row = 0, .tokens = tokens_, .logits_count = count};
-  model->Step(*cache_, {&row, 1}, logits_.out());
+  for (int64_t from = 0; from < count;) {
+    const int64_t tokens = std::min(setup.chunk, count - from);
+    const engine::StepRow row{.row = 0, .tokens = std::span(tokens_).subspan(from, tokens), .logits_count = tokens};
+    model->Step(*cache_, {&row, 1}, logits_.out(from));
+    from += tokens;
+  }
 }
 
 std::string Reference::Sha256() const { return base::Sha256(logits_.bytes()); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,7 +21,8 @@ class LogitsBlock {
 
   // Room for `positions` rows; keeps its memory.
   void Resize(int64_t positions);
-  engine::LogitsOut out();
+  // Where rows from `position` on are written.
+  engine::LogitsOut out(int64_t position = 0);
   int64_t positions() const { return positions_; }
   int vocabulary() const { return vocabulary_; }
   bool f64() const { return f64_; }
@@ -42,18 +44,27 @@ std::string LogitsDifference(const LogitsBlock& got, int64_t index, const Logits
 // The first K or V value of row `row` that differs from reference row 0 over the first `length` tokens, in words; else empty.
 std::string CacheDifference(const KvCache& got, int row, const KvCache& want, int64_t length);
 
+// How the reference is computed; by the law it does not matter.
+struct ReferenceSetup {
+  Crew crew;
+  Storage storage = {.paged = false};
+  int64_t chunk = std::numeric_limits<int64_t>::max();  // tokens a step
+};
+
 class Reference {
  public:
-  // `count` tokens drawn from `seed`, computed in one step on a contiguous cache.
-  Reference(const Subject& subject, int64_t count, uint64_t seed);
+  // `count` tokens drawn from `seed`.
+  Reference(const Subject& subject, int64_t count, uint64_t seed, const ReferenceSetup& setup = {});
 
   std::span<const int32_t> tokens() const { return tokens_; }
+  uint64_t seed() const { return seed_; }
   const LogitsBlock& logits() const { return logits_; }
   const KvCache& cache() const { return *cache_; }
   // Of the logits' bytes, little-endian.
   std::string Sha256() const;
 
  private:
+  uint64_t seed_;
   std::vector<int32_t> tokens_;
   std::unique_ptr<KvCache> cache_;
   LogitsBlock logits_;

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "ekvi/cache_layout.h"
+#include "ekvi/cache.h"
 #include "engine/step_model.h"
 
 namespace ekvi::law {
@@ -16,6 +16,15 @@ struct Crew {
   int threads = 0;     // 0: as many as this process is granted
   std::string target;  // empty: the machine's best
 };
+
+// Where tokens are kept.
+struct Storage {
+  bool paged = true;
+  int block_tokens = 32;
+  bool shuffled = false;  // blocks are taken in a random order
+};
+
+std::unique_ptr<KvCache> MakeCache(const CacheLayout& layout, const Storage& storage, int rows, int64_t max_len);
 
 struct Subject {
   std::function<std::unique_ptr<engine::StepModel>(const Crew&)> make;
