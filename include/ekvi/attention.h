@@ -9,8 +9,8 @@
 //
 // The law: the bits of an output depend on q, the visible keys and values, and their positions, and on nothing else:
 // not on how tokens are cut into steps, on other rows, storage, block order, threads or vector width (docs/law.md).
-// Softmax over chunks and their merge: Rabe and Staats, "Self-attention Does Not Need O(n^2) Memory" (2021), with chunks
-// at absolute multiples of 256 keys; grouped heads: Ainslie et al., "GQA" (2023).
+// Softmax over chunks and their merge: Rabe and Staats, "Self-attention Does Not Need O(n^2) Memory" (2021), with
+// chunks at absolute multiples of 256 keys; grouped heads: Ainslie et al., "GQA" (2023).
 //
 // Numerics: float64 queries need a float64 cache; float32 queries read float32, float16, bfloat16 caches and stay
 // within vmax · 2^-24 · (16 + 8 · Smax) of the float64 result, Smax the largest |score|.
@@ -28,11 +28,11 @@ namespace ekvi {
 
 // One layer's attention. kv_heads and head sizes come from the cache's layout.
 struct AttentionLayer {
-  int q_heads = 1;          // a multiple of the layer's kv_heads
-  double scale = 0;         // 0: 1 / sqrt(head_dim_k)
-  int64_t window = 0;       // visible keys, the own token included; 0: all
-  int64_t sink_tokens = 0;  // the first positions, visible beside the window
-  double soft_cap = 0;      // 0: none
+  int q_heads = 1;                   // a multiple of the layer's kv_heads
+  double scale = 0;                  // 0: 1 / sqrt(head_dim_k)
+  int64_t window = 0;                // visible keys, the own token included; 0: all
+  int64_t sink_tokens = 0;           // the first positions, visible beside the window
+  double soft_cap = 0;               // 0: none
   std::vector<double> alibi_slopes;  // empty or [q_heads]
   std::vector<double> sink_logits;   // empty or [q_heads]: one more term of the denominator
 };
@@ -65,8 +65,8 @@ class Attention {
   // The append's cache must have this layout (kInvalidArgument). Valid until the append ends.
   void Plan(const Append& append, std::span<const int64_t> q_offset, std::span<const int64_t> out_offset);
 
-  // Computes one layer after its keys and values have been written to the append. Element types: double over a kF64 cache,
-  // float over the others (kInvalidArgument otherwise).
+  // Computes one layer after its keys and values have been written to the append. Element types: double over a kF64
+  // cache, float over the others (kInvalidArgument otherwise).
   void Run(int layer, HeadArray<const float> q, HeadArray<float> out);
   void Run(int layer, HeadArray<const double> q, HeadArray<double> out);
 

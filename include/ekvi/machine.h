@@ -8,7 +8,7 @@
 namespace ekvi {
 
 struct Machine {
-  std::string cpu;                    // model name
+  std::string cpu;  // model name
   int cores_online = 1;
   int cores_affinity = 1;             // cores this process may run on
   double cores_quota = 0;             // cgroup limit in cores, 0: none

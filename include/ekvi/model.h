@@ -1,4 +1,5 @@
-// A model: weights, tokenizer and configuration of one file, read-only once loaded and shared by any number of sessions.
+// A model: weights, tokenizer and configuration of one file, read-only once loaded and shared by any number of
+// sessions.
 #pragma once
 
 #include <cstdint>
@@ -42,9 +43,9 @@ struct ModelInfo {
   std::string path;          // empty for the embedded model
   std::string tokenizer;     // "llama (512 pieces)"
   uint64_t file_bytes = 0;
-  uint64_t weight_bytes = 0;     // held in memory after packing
+  uint64_t weight_bytes = 0;  // held in memory after packing
   uint64_t parameters = 0;
-  int64_t context = 0;           // tokens the model was made for
+  int64_t context = 0;  // tokens the model was made for
   int vocabulary = 0;
   int width = 0, feed_forward = 0;
   std::vector<LayerInfo> layers;
@@ -71,8 +72,8 @@ class TextStream {
 
 class Model {
  public:
-  // Errors: kNotFound, kIo, kCorrupt, kUnsupported, naming file, key or tensor, offset and numbers. Memory and time before
-  // a refusal do not depend on what the file claims.
+  // Errors: kNotFound, kIo, kCorrupt, kUnsupported, naming file, key or tensor, offset and numbers. Memory and time
+  // before a refusal do not depend on what the file claims.
   static std::shared_ptr<const Model> Load(const std::filesystem::path& path, const ModelOptions& options = {});
   // The model inside the library: a small Llama that tells stories and recalls facts from them.
   static std::shared_ptr<const Model> Embedded(const ModelOptions& options = {});
@@ -87,7 +88,8 @@ class Model {
   std::vector<int32_t> Encode(std::string_view text, const EncodeOptions& options = {}) const;
   std::string Decode(std::span<const int32_t> tokens) const;
   std::unique_ptr<TextStream> NewTextStream() const;
-  // The piece of a token as the vocabulary writes it, e.g. "▁Once" or "<0x0A>". kInvalidArgument outside the vocabulary.
+  // The piece of a token as the vocabulary writes it, e.g. "▁Once" or "<0x0A>". kInvalidArgument outside the
+  // vocabulary.
   std::string_view Piece(int32_t token) const;
   bool IsControl(int32_t token) const;
   std::optional<int32_t> begin_token() const;

@@ -23,8 +23,8 @@ namespace ekvi {
 enum class CacheKind { kPaged, kContiguous };
 
 struct SessionOptions {
-  int64_t context = 0;                    // tokens a sequence may hold; 0: the model's
-  int sequences = 1;                      // rows of the cache
+  int64_t context = 0;  // tokens a sequence may hold; 0: the model's
+  int sequences = 1;    // rows of the cache
   CacheKind kind = CacheKind::kPaged;
   int block_tokens = 32;
   std::optional<DType> dtype_k, dtype_v;  // empty: the model's automatic type
@@ -41,13 +41,13 @@ struct GenerateStats {
   int64_t prompt_tokens = 0;
   int64_t cached_tokens = 0;  // of the prompt, already in the cache
   int64_t new_tokens = 0;
-  int64_t prompt_ns = 0;      // until the last prompt chunk was computed
+  int64_t prompt_ns = 0;  // until the last prompt chunk was computed
   int64_t first_token_ns = 0;
-  int64_t decode_ns = 0;      // from the first token to the last
+  int64_t decode_ns = 0;          // from the first token to the last
   std::vector<int64_t> token_ns;  // per decode step
   int64_t kv_tokens = 0;
-  uint64_t kv_bytes = 0;      // held by the sequence now
-  int64_t kv_blocks = 0;      // 0 when contiguous
+  uint64_t kv_bytes = 0;  // held by the sequence now
+  int64_t kv_blocks = 0;  // 0 when contiguous
 };
 
 struct GenerateResult {
@@ -60,8 +60,8 @@ struct GenerateResult {
 // One thread at a time, but Cancel.
 class Session {
  public:
-  // Errors: kInvalidArgument for options out of range, kCapacity where the cache does not fit memory, kUnsupported for a
-  // target this machine lacks or a cache type the arithmetic cannot read.
+  // Errors: kInvalidArgument for options out of range, kCapacity where the cache does not fit memory, kUnsupported for
+  // a target this machine lacks or a cache type the arithmetic cannot read.
   explicit Session(std::shared_ptr<const Model> model, const SessionOptions& options = {});
   ~Session();
   Session(const Session&) = delete;
@@ -75,8 +75,8 @@ class Session {
 
   // Continues sequence 0 with `prompt` and generates. Text is delivered as soon as no stop string can reach into it.
   // Errors, the sequence unchanged: kCapacity where sequence + prompt (+ 1) exceed the context, with the three numbers;
-  // kInvalidArgument for ids outside the vocabulary or options out of range. Generation ends with kLength at the context's
-  // end. A model whose logits are not finite ends with Error(kCorrupt).
+  // kInvalidArgument for ids outside the vocabulary or options out of range. Generation ends with kLength at the
+  // context's end. A model whose logits are not finite ends with Error(kCorrupt).
   GenerateResult Generate(std::span<const int32_t> prompt, const SamplingOptions& sampling, const StopOptions& stops,
                           const OnText& on_text = {});
   // The same for text: encoded with the begin token when the sequence is empty.

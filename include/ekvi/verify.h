@@ -14,11 +14,11 @@
 namespace ekvi {
 
 struct VerifyOptions {
-  int64_t tokens = 512;     // length of the reference pass, cut to the model's context
-  int64_t greedy = 64;      // tokens continued with and without a cache
-  uint64_t seed = 1;        // of the tokens and the random cuts
-  std::string fault;        // a name of FaultNames: breaks the engine on purpose
-  SessionOptions session;   // of the reference: chunk, kind, block_tokens, threads, target (the paths set their own)
+  int64_t tokens = 512;    // length of the reference pass, cut to the model's context
+  int64_t greedy = 64;     // tokens continued with and without a cache
+  uint64_t seed = 1;       // of the tokens and the random cuts
+  std::string fault;       // a name of FaultNames: breaks the engine on purpose
+  SessionOptions session;  // of the reference: chunk, kind, block_tokens, threads, target (the paths set their own)
 };
 
 struct PathResult {
@@ -39,8 +39,8 @@ struct VerifyReport {
 VerifyReport Verify(std::shared_ptr<const Model> model, const VerifyOptions& options,
                     const std::function<void(const PathResult&)>& on_path = {});
 
-// VerifyReport::logits_sha256 alone: one pass over the tokens. The repository holds those of known models, which are the
-// same on every machine (tests/logits.sha256).
+// VerifyReport::logits_sha256 alone: one pass over the tokens. The repository holds those of known models, which are
+// the same on every machine (tests/logits.sha256).
 std::string ReferenceSha256(std::shared_ptr<const Model> model, const VerifyOptions& options);
 
 // The faults that VerifyOptions::fault takes, each with one line of what it breaks.

@@ -1,4 +1,5 @@
-// The assembler takes the file in as it is: no source text of a megabyte, no copy at run time, pages shared among processes.
+// The assembler takes the file in as it is: no source text of a megabyte, no copy at run time, pages shared among
+// processes.
 #include "api/embedded.h"
 
 asm(R"(

@@ -19,7 +19,8 @@ void WriteFile(const std::filesystem::path& path, std::string_view bytes) {
 void WriteLogitsFile(const std::filesystem::path& path, std::span<const int32_t> tokens, std::span<const double> logits,
                      DType type) {
   if (type != DType::kF32 && type != DType::kF64) {
-    throw Error(ErrorCode::kInvalidArgument, "logits are written in f32 or f64", fmt::format("not {}", DTypeName(type)));
+    throw Error(ErrorCode::kInvalidArgument, "logits are written in f32 or f64",
+                fmt::format("not {}", DTypeName(type)));
   }
   if (tokens.empty() ? !logits.empty() : logits.size() % tokens.size() != 0) {
     throw Error(ErrorCode::kInvalidArgument, "logits and tokens do not fit together",
@@ -30,8 +31,10 @@ void WriteLogitsFile(const std::filesystem::path& path, std::span<const int32_t>
   const uint64_t rows = tokens.size(), columns = rows == 0 ? 0 : logits.size() / rows;
   model::SafetensorsWriter writer;
   writer.Add("tokens", {rows}, std::span<const int64_t>(ids));
-  if (type == DType::kF32) writer.Add("logits", {rows, columns}, std::span<const float>(narrow));
-  else writer.Add("logits", {rows, columns}, logits);
+  if (type == DType::kF32)
+    writer.Add("logits", {rows, columns}, std::span<const float>(narrow));
+  else
+    writer.Add("logits", {rows, columns}, logits);
   writer.Write(path);
 }
 

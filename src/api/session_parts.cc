@@ -12,7 +12,8 @@ namespace ekvi::api {
 namespace {
 
 [[noreturn]] void Refuse(const char* option, int64_t value, const std::string& range) {
-  throw Error(ErrorCode::kInvalidArgument, fmt::format("{} is out of range", option), fmt::format("it is {}", value), range);
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("{} is out of range", option), fmt::format("it is {}", value),
+              range);
 }
 
 }  // namespace
@@ -24,7 +25,8 @@ SessionOptions Resolve(const Model& model, SessionOptions options) {
   }
   if (options.sequences < 1) Refuse("sequences", options.sequences, "at least 1");
   if (options.chunk < 1) Refuse("chunk", options.chunk, "at least 1 token");
-  if (options.threads < 0) Refuse("threads", options.threads, "at least 1, or 0 for as many as this process is granted");
+  if (options.threads < 0)
+    Refuse("threads", options.threads, "at least 1, or 0 for as many as this process is granted");
   if (options.context == 0) options.context = context;
   if (options.threads == 0) options.threads = base::GrantedThreads();
   options.dtype_k = options.dtype_k.value_or(model.info().auto_cache_type);
@@ -44,10 +46,9 @@ std::unique_ptr<KvCache> MakeCache(const Model& model, const SessionOptions& opt
 }
 
 std::unique_ptr<engine::StepModel> MakeSteps(const Model& model, const SessionOptions& options) {
-  return MakeStepModel(model.impl().loaded, {.threads = options.threads,
-                                             .target = options.target,
-                                             .dtype_k = *options.dtype_k,
-                                             .dtype_v = *options.dtype_v});
+  return MakeStepModel(
+      model.impl().loaded,
+      {.threads = options.threads, .target = options.target, .dtype_k = *options.dtype_k, .dtype_v = *options.dtype_v});
 }
 
 }  // namespace ekvi::api

@@ -1,5 +1,5 @@
-// Attention against the limits of the machine, both measured in this run: prefill by multiply-adds, decode by bytes read.
-// Every shape's result is checked against the float64 twin before it is timed. Medians of interleaved rounds.
+// Attention against the limits of the machine, both measured in this run: prefill by multiply-adds, decode by bytes
+// read. Every shape's result is checked against the float64 twin before it is timed. Medians of interleaved rounds.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -18,9 +18,7 @@
 namespace ekvi::attend {
 namespace {
 
-double Seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double Seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // 10^9 operations a second that all threads together reach in registers.
 double FmaPeak(base::ThreadPool& pool) {
@@ -76,8 +74,10 @@ class Subject {
         layout_(CacheLayout::Uniform(1, {shape.kv_heads, shape.head_dim, shape.head_dim}, dtype)),
         attention_(layout_, {{.q_heads = shape.q_heads}}, {.threads = threads}) {
     const int64_t total = shape.past + shape.count;
-    if (shape.paged) cache_ = std::make_unique<PagedCache>(layout_, PagedShape{1, total, 32, BlocksFor(total, 32)});
-    else cache_ = std::make_unique<ContiguousCache>(layout_, ContiguousShape{1, total});
+    if (shape.paged)
+      cache_ = std::make_unique<PagedCache>(layout_, PagedShape{1, total, 32, BlocksFor(total, 32)});
+    else
+      cache_ = std::make_unique<ContiguousCache>(layout_, ContiguousShape{1, total});
     base::Random random(1);
     const auto fill = [&](std::vector<float>& values, int64_t count) {
       for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<float>(random.Unit() * 2 - 1));
@@ -114,8 +114,9 @@ class Subject {
     double worst = 0;
     for (const int head : {0, shape_.q_heads - 1}) {
       const float* q = q_.data() + token * QWidth() + head * shape_.head_dim;
-      AttendRef({&layer, layout_.layers[0], head, shape_.past + token, std::vector<double>(q, q + shape_.head_dim), k, v},
-                want);
+      AttendRef(
+          {&layer, layout_.layers[0], head, shape_.past + token, std::vector<double>(q, q + shape_.head_dim), k, v},
+          want);
       for (int i = 0; i < shape_.head_dim; ++i) {
         worst = std::max(worst, std::fabs(out_[token * QWidth() + head * shape_.head_dim + i] - want[i]));
       }
@@ -138,8 +139,9 @@ class Subject {
   Append Write(int64_t from, int64_t count) {
     const int64_t counts[] = {count};
     Append append = cache_->BeginAppend(counts);
-    append.Write<float>(0, 0, {k_.data() + from * KvWidth(), v_.data() + from * KvWidth(), KvWidth(), shape_.head_dim,
-                               KvWidth(), shape_.head_dim});
+    append.Write<float>(0, 0,
+                        {k_.data() + from * KvWidth(), v_.data() + from * KvWidth(), KvWidth(), shape_.head_dim,
+                         KvWidth(), shape_.head_dim});
     return append;
   }
 
@@ -165,9 +167,11 @@ int Measure(const Shape& shape, DType dtype, int threads) {
   std::sort(times.begin(), times.end());
   const double median = times[times.size() / 2];
   const double gflops = subject.Flops() / median / 1e9, gbps = subject.Bytes() / median / 1e9;
-  std::printf("%-28s %-5s %d thread%s %8.3f ms  %7.1f GFLOP/s (%3.0f %% of %.0f)  %6.1f GB/s (%3.0f %% of %.1f)  spread %.0f %%\n",
-              shape.name, std::string(DTypeName(dtype)).c_str(), threads, threads > 1 ? "s" : " ", median * 1e3, gflops,
-              100 * gflops / fma, fma, gbps, 100 * gbps / read, read, 100 * (times.back() / times.front() - 1));
+  std::printf(
+      "%-28s %-5s %d thread%s %8.3f ms  %7.1f GFLOP/s (%3.0f %% of %.0f)  %6.1f GB/s (%3.0f %% of %.1f)  spread %.0f "
+      "%%\n",
+      shape.name, std::string(DTypeName(dtype)).c_str(), threads, threads > 1 ? "s" : " ", median * 1e3, gflops,
+      100 * gflops / fma, fma, gbps, 100 * gbps / read, read, 100 * (times.back() / times.front() - 1));
   return 0;
 }
 
@@ -177,10 +181,8 @@ int Measure(const Shape& shape, DType dtype, int threads) {
 int main() {
   using ekvi::DType;
   const ekvi::attend::Shape shapes[] = {
-      {"prefill 512 on 4,096, 32/8x128", 32, 8, 128, 4096, 512},
-      {"prefill 2,048 on 0, 32/8x128", 32, 8, 128, 0, 2048},
-      {"prefill 512 contiguous", 32, 8, 128, 4096, 512, false},
-      {"prefill 512 on 4,096, 9/3x64", 9, 3, 64, 4096, 512},
+      {"prefill 512 on 4,096, 32/8x128", 32, 8, 128, 4096, 512}, {"prefill 2,048 on 0, 32/8x128", 32, 8, 128, 0, 2048},
+      {"prefill 512 contiguous", 32, 8, 128, 4096, 512, false},  {"prefill 512 on 4,096, 9/3x64", 9, 3, 64, 4096, 512},
       {"decode 1 on 16,384, 32/8x128", 32, 8, 128, 16384, 1},
   };
   int failures = 0;

@@ -55,8 +55,9 @@ TEST(BR_01, ChunksOnAWarmCache_SeeKeysFromTheBottomRight) {
     for (const bool paged : {false, true}) {
       for (int64_t length = 1; length <= 8; ++length) {
         for (int64_t chunk = 1; chunk <= length; ++chunk) {
-          ExpectVisibleSets(1, group, length, {}, {.name = "br01", .paged = paged, .target = "", .chunk_max = chunk,
-                                                   .seed = static_cast<uint64_t>(chunk)});
+          ExpectVisibleSets(
+              1, group, length, {},
+              {.name = "br01", .paged = paged, .target = "", .chunk_max = chunk, .seed = static_cast<uint64_t>(chunk)});
         }
       }
     }
@@ -88,7 +89,8 @@ TEST(BR_19, PromptsLongerThanTheWindow_EqualAFullCacheWithAMask) {
   constexpr int64_t kWindow = 6;
   for (const int64_t length : {kWindow - 1, kWindow, kWindow + 1, 2 * kWindow, 2 * kWindow + 1, 5 * kWindow + 3}) {
     for (const int64_t chunk : {int64_t{1}, kWindow - 1, kWindow, kWindow + 1, 3 * kWindow}) {
-      ExpectVisibleSets(1, 2, length, {.window = kWindow}, {.name = "br19", .target = "", .chunk_max = chunk, .seed = 4});
+      ExpectVisibleSets(1, 2, length, {.window = kWindow},
+                        {.name = "br19", .target = "", .chunk_max = chunk, .seed = 4});
     }
   }
 }
@@ -114,8 +116,8 @@ TEST(BR_21, WindowsArePerLayer_TheGlobalLayerStillSeesKey0) {
 TEST(BR_22, OneTokenSteps_KeepTheWindowBesideSinks) {
   for (const int64_t chunk : {0, 1, 2}) {
     ExpectVisibleSets(1, 2, 20, {.window = 4, .sink_tokens = 2}, {.name = "br22", .target = "", .chunk_max = chunk});
-    ExpectVisibleSets(2, 1, 300, {.window = 9, .sink_tokens = 3}, {.name = "br22", .threads = 2, .target = "",
-                                                                  .chunk_max = chunk * 60});
+    ExpectVisibleSets(2, 1, 300, {.window = 9, .sink_tokens = 3},
+                      {.name = "br22", .threads = 2, .target = "", .chunk_max = chunk * 60});
   }
 }
 
@@ -127,12 +129,14 @@ TEST(BR_23, WindowedOutput_DependsOnTheLastTokensOnly) {
   for (const int64_t prefix : {0, 1, 15, 16, 17, 31, 48}) {
     Problem problem = MakeProblem({1, 8, 8}, {.q_heads = 1, .window = kWindow}, {prefix}, random);
     problem.lengths[0] = prefix + kWindow;
-    for (auto [to, from] : {std::pair(&problem.q, &tail.q), std::pair(&problem.k, &tail.k), std::pair(&problem.v, &tail.v)}) {
+    for (auto [to, from] :
+         {std::pair(&problem.q, &tail.q), std::pair(&problem.k, &tail.k), std::pair(&problem.v, &tail.v)}) {
       (*to)[0].insert((*to)[0].end(), (*from)[0].begin(), (*from)[0].end());
     }
     for (const int64_t chunk : {0, 1, 3, 7}) {
       const auto got = RunPath<double>(problem, DType::kF64, {.name = "", .target = "", .chunk_max = chunk});
-      for (int i = 0; i < 8; ++i) EXPECT_NEAR(got[0][(prefix + kWindow - 1) * 8 + i], want[0][(kWindow - 1) * 8 + i], 1e-13);
+      for (int i = 0; i < 8; ++i)
+        EXPECT_NEAR(got[0][(prefix + kWindow - 1) * 8 + i], want[0][(kWindow - 1) * 8 + i], 1e-13);
     }
   }
 }
@@ -176,8 +180,8 @@ TEST(BR_63, SoftmaxIsShiftInvariant_AndTailsOfTilesDoNotCount) {
 }
 
 TEST(BR_65, QueryHeadsReadTheirOwnKvHead) {
-  for (const auto& [q_heads, kv_heads] : std::vector<std::pair<int, int>>{
-           {1, 1}, {4, 2}, {8, 8}, {14, 2}, {28, 4}, {32, 8}, {71, 1}, {12, 3}}) {
+  for (const auto& [q_heads, kv_heads] :
+       std::vector<std::pair<int, int>>{{1, 1}, {4, 2}, {8, 8}, {14, 2}, {28, 4}, {32, 8}, {71, 1}, {12, 3}}) {
     base::Random random(6);
     Problem problem = MakeProblem({kv_heads, 4, 2}, {.q_heads = q_heads}, {9}, random);
     for (size_t i = 0; i < problem.v[0].size(); ++i) problem.v[0][i] = static_cast<double>(i / 2 % kv_heads);

@@ -36,10 +36,13 @@ void CheckHeads(size_t index, const AttentionLayer& layer, const LayerShape& sha
 void CheckNumbers(size_t index, const AttentionLayer& layer) {
   const auto check = [&](bool good, const char* name, double value, const char* range) {
     if (good) return;
-    Refuse(fmt::format("attention layer {}: {} is out of range", index, name), fmt::format("{} = {}", name, value), range);
+    Refuse(fmt::format("attention layer {}: {} is out of range", index, name), fmt::format("{} = {}", name, value),
+           range);
   };
-  check(std::isfinite(layer.scale) && layer.scale >= 0, "scale", layer.scale, "a finite number, 0 for 1/sqrt(head_dim_k)");
-  check(std::isfinite(layer.soft_cap) && layer.soft_cap >= 0, "soft_cap", layer.soft_cap, "a finite number, 0 for none");
+  check(std::isfinite(layer.scale) && layer.scale >= 0, "scale", layer.scale,
+        "a finite number, 0 for 1/sqrt(head_dim_k)");
+  check(std::isfinite(layer.soft_cap) && layer.soft_cap >= 0, "soft_cap", layer.soft_cap,
+        "a finite number, 0 for none");
   check(layer.window >= 0, "window", static_cast<double>(layer.window), "a number of keys, 0 for all");
   check(layer.sink_tokens >= 0, "sink_tokens", static_cast<double>(layer.sink_tokens), "a number of tokens");
   for (const double slope : layer.alibi_slopes) check(std::isfinite(slope), "alibi_slopes", slope, "finite numbers");
@@ -75,6 +78,13 @@ LayerOptions<T> OptionsOf(const AttentionLayer& layer, const LayerShape& shape) 
   options.slopes.assign(layer.alibi_slopes.begin(), layer.alibi_slopes.end());
   options.sink_logits.assign(layer.sink_logits.begin(), layer.sink_logits.end());
   return options;
+}
+
+// The fault kNeighbourRow: the last row reads the cache of the first that has as many tokens.
+void ReadNeighbour(std::vector<PlanRow>& rows) {
+  PlanRow& last = rows.back();
+  const auto long_enough = [&](const PlanRow& row) { return row.past + row.count >= last.past + last.count; };
+  last.cache_row = std::find_if(rows.begin(), rows.end(), long_enough)->cache_row;
 }
 
 }  // namespace
@@ -116,7 +126,8 @@ void Arithmetic<T>::Run(const KvCache& cache, const StepPlan& plan, int layer, H
     open_parts_size_ = plan.tiles().size();
     open_parts_ = std::make_unique<std::atomic<int64_t>[]>(open_parts_size_);
   }
-  for (size_t i = 0; i < plan.tiles().size(); ++i) open_parts_[i].store(plan.tiles()[i].parts, std::memory_order_relaxed);
+  for (size_t i = 0; i < plan.tiles().size(); ++i)
+    open_parts_[i].store(plan.tiles()[i].parts, std::memory_order_relaxed);
   T* const kept = kept_memory_.as<T>();
   const TileContext<T> context{
       .table = &table_,
@@ -139,12 +150,15 @@ AttentionCore::AttentionCore(const CacheLayout& layout, std::vector<AttentionLay
   for (size_t i = 0; i < layers.size(); ++i) {
     const int kv_heads = layout.layers[i].kv_heads;
     const Geometry geometry{kv_heads, layers[i].q_heads / kv_heads, layers[i].window, layers[i].sink_tokens};
-    const auto same = std::find_if(plans_.begin(), plans_.end(), [&](const StepPlan& p) { return p.geometry() == geometry; });
+    const auto same =
+        std::find_if(plans_.begin(), plans_.end(), [&](const StepPlan& p) { return p.geometry() == geometry; });
     plan_of_.push_back(static_cast<int>(same - plans_.begin()));
     if (same == plans_.end()) plans_.emplace_back(geometry);
   }
-  if (layout.dtype_k == DType::kF64) f64_ = std::make_unique<Arithmetic<double>>(layout, layers, target, pool.threads());
-  else f32_ = std::make_unique<Arithmetic<float>>(layout, layers, target, pool.threads());
+  if (layout.dtype_k == DType::kF64)
+    f64_ = std::make_unique<Arithmetic<double>>(layout, layers, target, pool.threads());
+  else
+    f32_ = std::make_unique<Arithmetic<float>>(layout, layers, target, pool.threads());
 }
 
 void AttentionCore::Plan(const Append& append, std::span<const int64_t> q_offset, std::span<const int64_t> out_offset) {
@@ -159,16 +173,14 @@ void AttentionCore::Plan(const Append& append, std::span<const int64_t> q_offset
   const auto row_count = static_cast<size_t>(append.rows());
   if (q_offset.size() != row_count || out_offset.size() != row_count) {
     Refuse("one query and one output offset per cache row are needed",
-           fmt::format("{} rows, {} query offsets, {} output offsets", row_count, q_offset.size(), out_offset.size()), "");
+           fmt::format("{} rows, {} query offsets, {} output offsets", row_count, q_offset.size(), out_offset.size()),
+           "");
   }
   rows_.clear();
   for (int r = 0; r < append.rows(); ++r) {
     if (append.count(r) > 0) rows_.push_back({r, append.past(r), append.count(r), q_offset[r], out_offset[r]});
   }
-  if (base::Injected(base::Fault::kNeighbourRow) && rows_.size() > 1 &&
-      rows_.front().past + rows_.front().count >= rows_.back().past + rows_.back().count) {
-    rows_.back().cache_row = rows_.front().cache_row;
-  }
+  if (base::Injected(base::Fault::kNeighbourRow) && rows_.size() > 1) ReadNeighbour(rows_);
   int64_t states = 0;
   for (StepPlan& plan : plans_) {
     plan.Build(rows_, pool_.threads(), cache.max_len());
@@ -195,7 +207,9 @@ void AttentionCore::RunAs(Arithmetic<T>* arithmetic, int layer, HeadArray<const 
 }
 
 void AttentionCore::Run(int layer, HeadArray<const float> q, HeadArray<float> out) { RunAs(f32_.get(), layer, q, out); }
-void AttentionCore::Run(int layer, HeadArray<const double> q, HeadArray<double> out) { RunAs(f64_.get(), layer, q, out); }
+void AttentionCore::Run(int layer, HeadArray<const double> q, HeadArray<double> out) {
+  RunAs(f64_.get(), layer, q, out);
+}
 
 template class Arithmetic<float>;
 template class Arithmetic<double>;

@@ -1,4 +1,5 @@
-// Attention over a cache with the crew and the kernels of its owner: what the public Attention wraps and the decoder uses.
+// Attention over a cache with the crew and the kernels of its owner: what the public Attention wraps and the decoder
+// uses.
 //
 // Contract and semantics: include/ekvi/attention.h.
 #pragma once
@@ -55,8 +56,8 @@ class AttentionCore {
 
   CacheLayout layout_;
   base::ThreadPool& pool_;
-  std::vector<StepPlan> plans_;   // one per distinct geometry
-  std::vector<int> plan_of_;      // [layer]
+  std::vector<StepPlan> plans_;  // one per distinct geometry
+  std::vector<int> plan_of_;     // [layer]
   std::vector<PlanRow> rows_;
   const KvCache* cache_ = nullptr;  // of the step that was planned
   std::unique_ptr<Arithmetic<float>> f32_;

@@ -1,5 +1,6 @@
-// Goal: the bits of an output depend on the query, its visible keys and values, and their positions, and on nothing else.
-// Method: the same problem through every path (cuts, batches, storage, block sizes and orders, threads, targets), with ==.
+// Goal: the bits of an output depend on the query, its visible keys and values, and their positions, and on nothing
+// else. Method: the same problem through every path (cuts, batches, storage, block sizes and orders, threads, targets),
+// with ==.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,10 +29,16 @@ std::vector<Path> AllPaths() {
   }
   paths.push_back({.name = "contiguous", .paged = false, .target = ""});
   paths.push_back({.name = "token by token", .target = "", .chunk_max = 1});
-  paths.push_back({.name = "token by token, contiguous, 2 threads", .paged = false, .threads = 2, .target = "", .chunk_max = 1});
+  paths.push_back(
+      {.name = "token by token, contiguous, 2 threads", .paged = false, .threads = 2, .target = "", .chunk_max = 1});
   for (const int block : {16, 48, 64, 256}) {
-    paths.push_back({.name = "block " + std::to_string(block), .block_tokens = block, .shuffle = 9, .threads = 2,
-                     .target = "", .chunk_max = 100, .seed = 5});
+    paths.push_back({.name = "block " + std::to_string(block),
+                     .block_tokens = block,
+                     .shuffle = 9,
+                     .threads = 2,
+                     .target = "",
+                     .chunk_max = 100,
+                     .seed = 5});
   }
   for (const int threads : {3, 4, 7}) {
     paths.push_back({.name = std::to_string(threads) + " threads", .threads = threads, .target = "", .chunk_max = 5});
@@ -79,7 +86,8 @@ TEST(AttentionLaw, EveryHeadSizeAndGroup_GivesTheSameBitsOnEveryTarget) {
       const Problem problem = MakeProblem({1, head_dim, head_dim}, PlainLayer(group), {35, 3}, random);
       const auto reference = RunPath<float>(problem, DType::kF16, {.name = "", .target = "scalar", .chunk_max = 9});
       for (const std::string& target : Targets()) {
-        EXPECT_EQ(RunPath<float>(problem, DType::kF16, {.name = "", .paged = false, .threads = 2, .target = target}), reference)
+        EXPECT_EQ(RunPath<float>(problem, DType::kF16, {.name = "", .paged = false, .threads = 2, .target = target}),
+                  reference)
             << "group " << group << " head_dim " << head_dim << " " << target;
       }
     }
@@ -138,8 +146,10 @@ TEST(BR_62, PoisonBehindTheLength_ChangesNoBit) {
     for (const bool stain : {false, true}) {
       for (const bool paged : {false, true}) {
         std::unique_ptr<KvCache> cache;
-        if (paged) cache = std::make_unique<PagedCache>(layout, PagedShape{1, 64, 16, 4});
-        else cache = std::make_unique<ContiguousCache>(layout, ContiguousShape{1, 64});
+        if (paged)
+          cache = std::make_unique<PagedCache>(layout, PagedShape{1, 64, 16, 4});
+        else
+          cache = std::make_unique<ContiguousCache>(layout, ContiguousShape{1, 64});
         const auto append = [&](const std::vector<float>& from, int64_t count) {
           const int64_t counts[] = {count};
           Append step = cache->BeginAppend(counts);

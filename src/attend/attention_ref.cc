@@ -26,7 +26,8 @@ std::vector<double> ScoresRef(const QueryRef& query) {
     for (int64_t i = 0; i < d; ++i) dot += query.q[i] * query.k[(key * heads + kv_head) * d + i];
     double score = dot * scale;
     if (layer.soft_cap != 0) score = layer.soft_cap * std::tanh(score / layer.soft_cap);
-    if (!layer.alibi_slopes.empty()) score += layer.alibi_slopes[query.head] * static_cast<double>(key - query.position);
+    if (!layer.alibi_slopes.empty())
+      score += layer.alibi_slopes[query.head] * static_cast<double>(key - query.position);
     scores[key] = score;
   }
   return scores;

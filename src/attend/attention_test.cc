@@ -56,7 +56,11 @@ TEST(Attention, RandomTrials_EqualTheDirectReferenceInF64) {
     const LayerShape shape{kv_heads, static_cast<int>(1 + random.Below(24)), static_cast<int>(1 + random.Below(24))};
     const Problem problem = MakeProblem(shape, {.q_heads = kv_heads * group},
                                         RandomLengths(static_cast<int>(1 + random.Below(3)), 40, random), random);
-    const Path path{.name = "trial", .paged = random.Below(2) == 0, .block_tokens = 16, .target = "", .chunk_max = 8,
+    const Path path{.name = "trial",
+                    .paged = random.Below(2) == 0,
+                    .block_tokens = 16,
+                    .target = "",
+                    .chunk_max = 8,
                     .seed = random.Bits()};
     worst = std::max(worst, WorstError(RunPath<double>(problem, DType::kF64, path), RunRef(problem, DType::kF64)));
     ASSERT_LE(worst, 1e-10) << "trial " << trial;
@@ -70,11 +74,15 @@ TEST(Attention, EveryOption_EqualsTheDirectReferenceInF64) {
   for (int trial = 0; trial < 200; ++trial) {
     const int kv_heads = static_cast<int>(1 + random.Below(3)), group = static_cast<int>(1 + random.Below(5));
     const LayerShape shape{kv_heads, static_cast<int>(1 + random.Below(40)), static_cast<int>(1 + random.Below(40))};
-    const Problem problem = MakeProblem(shape, RandomOptions(kv_heads * group, random),
-                                        RandomLengths(static_cast<int>(1 + random.Below(3)), trial < 180 ? 70 : 600, random),
-                                        random);
-    const Path path{.name = "trial", .paged = random.Below(2) == 0, .threads = static_cast<int>(1 + random.Below(2)),
-                    .target = "", .chunk_max = static_cast<int64_t>(random.Below(3) * 33), .seed = random.Bits()};
+    const Problem problem =
+        MakeProblem(shape, RandomOptions(kv_heads * group, random),
+                    RandomLengths(static_cast<int>(1 + random.Below(3)), trial < 180 ? 70 : 600, random), random);
+    const Path path{.name = "trial",
+                    .paged = random.Below(2) == 0,
+                    .threads = static_cast<int>(1 + random.Below(2)),
+                    .target = "",
+                    .chunk_max = static_cast<int64_t>(random.Below(3) * 33),
+                    .seed = random.Bits()};
     const double error = WorstError(RunPath<double>(problem, DType::kF64, path), RunRef(problem, DType::kF64));
     ASSERT_LE(error, 1e-12) << "trial " << trial;
     worst = std::max(worst, error);
@@ -86,8 +94,7 @@ TEST(Attention, LargeGroupsAndTinyHeads_EqualTheReference) {
   base::Random random(3);
   for (const int group : {1, 3, 7, 64, 65, 71, 130, 300}) {
     for (const int head_dim : {1, 2, 15, 16, 17}) {
-      const Problem problem = MakeProblem({1, head_dim, head_dim + 1}, {.q_heads = group},
-                                          {19, 0, 5}, random);
+      const Problem problem = MakeProblem({1, head_dim, head_dim + 1}, {.q_heads = group}, {19, 0, 5}, random);
       const Path path{.name = "group", .target = "", .chunk_max = 6};
       ASSERT_LE(WorstError(RunPath<double>(problem, DType::kF64, path), RunRef(problem, DType::kF64)), 1e-12)
           << "group " << group << " head_dim " << head_dim;
@@ -107,7 +114,8 @@ BoundUse UseOfBound(const Problem& problem, DType dtype, int64_t keys) {
   const std::unique_ptr<KvCache> cache = MakeCache(problem, dtype, {.name = "", .block_tokens = 64, .target = ""});
   const std::vector<float> k(problem.k[0].begin(), problem.k[0].begin() + keys * width);
   const std::vector<float> v(problem.v[0].begin(), problem.v[0].begin() + keys * width);
-  const std::vector<float> q(problem.q[0].begin() + (keys - 1) * heads * width, problem.q[0].begin() + keys * heads * width);
+  const std::vector<float> q(problem.q[0].begin() + (keys - 1) * heads * width,
+                             problem.q[0].begin() + keys * heads * width);
   const auto append = [&](int64_t from, int64_t count) {
     const int64_t counts[] = {count};
     Append step = cache->BeginAppend(counts);
@@ -120,7 +128,8 @@ BoundUse UseOfBound(const Problem& problem, DType dtype, int64_t keys) {
   std::vector<float> out(q.size());
   const int64_t first[] = {0};
   attention.Plan(last, first, first);
-  attention.Run(0, HeadArray<const float>{q.data(), heads * width, width}, HeadArray<float>{out.data(), heads * width, width});
+  attention.Run(0, HeadArray<const float>{q.data(), heads * width, width},
+                HeadArray<float>{out.data(), heads * width, width});
   last.Commit();
 
   double vmax = 0;
@@ -153,8 +162,8 @@ TEST(Attention, F32OnEveryCacheType_StaysWithinTheBoundUpTo131072Keys) {
         const BoundUse use = UseOfBound(problem, dtype, keys);
         worst = {std::max(worst.share, use.share), std::max(worst.error, use.error)};
       }
-      std::printf("%-5s queries of sigma %-5g worst error %.2e, %.3f of the bound\n", std::string(DTypeName(dtype)).c_str(),
-                  sigma, worst.error, worst.share);
+      std::printf("%-5s queries of sigma %-5g worst error %.2e, %.3f of the bound\n",
+                  std::string(DTypeName(dtype)).c_str(), sigma, worst.error, worst.share);
       EXPECT_LE(worst.share, 1.0);
     }
   }
@@ -186,15 +195,16 @@ TEST(Attention, WrongUse_IsRefusedWithTheNumbers) {
     }
     return "";
   };
-  const auto make = [&](AttentionLayer layer) { Attention attention(layout, {std::move(layer)}, {.threads = 1, .target = ""}); };
-  EXPECT_NE(message([&] { make({.q_heads = 5}); }).find("5 query heads, 2 KV heads"),
+  const auto make = [&](AttentionLayer layer) {
+    Attention attention(layout, {std::move(layer)}, {.threads = 1, .target = ""});
+  };
+  EXPECT_NE(message([&] { make({.q_heads = 5}); }).find("5 query heads, 2 KV heads"), std::string::npos);
+  EXPECT_NE(message([&] {
+              make({.q_heads = 4, .alibi_slopes = {1, 2}, .sink_logits = {}});
+            }).find("2 values for 4"),
             std::string::npos);
-  EXPECT_NE(message([&] { make({.q_heads = 4, .alibi_slopes = {1, 2}, .sink_logits = {}}); }).find("2 values for 4"),
-            std::string::npos);
-  EXPECT_NE(message([&] { make({.q_heads = 4, .window = -1}); }).find("window = -1"),
-            std::string::npos);
-  EXPECT_NE(message([&] { make({.q_heads = 4, .scale = NAN}); }).find("scale"),
-            std::string::npos);
+  EXPECT_NE(message([&] { make({.q_heads = 4, .window = -1}); }).find("window = -1"), std::string::npos);
+  EXPECT_NE(message([&] { make({.q_heads = 4, .scale = NAN}); }).find("scale"), std::string::npos);
 
   ContiguousCache other(CacheLayout::Uniform(1, {2, 4, 8}, DType::kF32), {.rows = 1, .max_len = 4});
   Attention attention(layout, {{.q_heads = 4}}, {.threads = 1, .target = ""});

@@ -64,8 +64,9 @@ class Stepper {
       q_offset.push_back(token * QWidth());
       out_offset.push_back(token * OutWidth());
       const int64_t kw = p_.shape.kv_heads * p_.shape.head_dim_k, vw = p_.shape.kv_heads * p_.shape.head_dim_v;
-      append.Write<T>(0, r, {k_[r].data() + append.past(r) * kw, v_[r].data() + append.past(r) * vw, kw,
-                             p_.shape.head_dim_k, vw, p_.shape.head_dim_v});
+      append.Write<T>(0, r,
+                      {k_[r].data() + append.past(r) * kw, v_[r].data() + append.past(r) * vw, kw, p_.shape.head_dim_k,
+                       vw, p_.shape.head_dim_v});
     }
     attention_.Plan(append, q_offset, out_offset);
     attention_.Run(0, HeadArray<const T>{q_.data(), QWidth(), p_.shape.head_dim_k},

@@ -32,11 +32,11 @@ struct Path {
   std::string name;
   bool paged = true;
   int block_tokens = 32;
-  uint64_t shuffle = 0;       // not 0: blocks are taken in a shuffled order
+  uint64_t shuffle = 0;  // not 0: blocks are taken in a shuffled order
   int threads = 1;
-  std::string target;         // empty: the best
-  int64_t chunk_max = 0;      // tokens a row receives per step at most, drawn at random from 0 on; 0: all at once
-  uint64_t seed = 1;          // of the random cuts
+  std::string target;     // empty: the best
+  int64_t chunk_max = 0;  // tokens a row receives per step at most, drawn at random from 0 on; 0: all at once
+  uint64_t seed = 1;      // of the random cuts
 };
 
 std::unique_ptr<KvCache> MakeCache(const Problem& problem, DType dtype, const Path& path);

@@ -39,7 +39,8 @@ void StepPlan::AddTiles(int row_index) {
 void StepPlan::AddTasks(int threads, int64_t max_len) {
   const auto tile_count = static_cast<int64_t>(tiles_.size());
   const int64_t wanted = 2 * static_cast<int64_t>(threads);
-  const int64_t parts = threads > 1 && tile_count > 0 && tile_count < wanted ? (wanted + tile_count - 1) / tile_count : 1;
+  const int64_t parts =
+      threads > 1 && tile_count > 0 && tile_count < wanted ? (wanted + tile_count - 1) / tile_count : 1;
   const int64_t chunks_max = (max_len + kernels::kChunkKeys - 1) / kernels::kChunkKeys;
   tasks_.reserve(static_cast<size_t>(tile_count * parts));
   for (int64_t t = 0; t < tile_count; ++t) {

@@ -1,9 +1,9 @@
 // A step cut into tasks: once per step, for all layers that share a geometry.
 //
-// A task is a tile of query rows of one cache row and one KV head, over a stretch of the chunks they see. Rows of a tile
-// are (token, query head of the group) pairs, token-major, so that a KV head is read once for its whole group. When
-// tiles are fewer than two per thread, their chunks are shared out too; every chunk's state is then kept apart and the
-// last worker of a tile merges them in the order of positions: who computes changes no bit.
+// A task is a tile of query rows of one cache row and one KV head, over a stretch of the chunks they see. Rows of a
+// tile are (token, query head of the group) pairs, token-major, so that a KV head is read once for its whole group.
+// When tiles are fewer than two per thread, their chunks are shared out too; every chunk's state is then kept apart and
+// the last worker of a tile merges them in the order of positions: who computes changes no bit.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,9 @@ class StepPlan {
   int64_t states() const { return states_; }
   int64_t states_max() const { return states_max_; }
   // What query row `index` of a tile sees.
-  VisibleKeys SeenBy(const Tile& tile, int64_t index) const { return Seen(rows_[tile.row], (tile.first + index) / geometry_.group); }
+  VisibleKeys SeenBy(const Tile& tile, int64_t index) const {
+    return Seen(rows_[tile.row], (tile.first + index) / geometry_.group);
+  }
 
   // Query rows of a tile at most: whole groups up to 64 rows (registers and L2 are then well used: 64 rows of scores
   // over 256 keys are 64 KiB), one group when it is larger, 256 in any case.

@@ -1,8 +1,8 @@
-// A chunk of 256 keys takes three passes over a tile of query rows: scores (Q · Kᵀ), softmax row by row, outputs (P · V).
-// Where all rows see the same keys, outputs are one product. At the causal diagonal and at a window's edge the keys
-// are cut at every row's limits; between two cuts the rows that see the piece are neighbours (limits only move up with the
-// position), so each piece is a product of some of the rows, and a row meets its keys in ascending order whatever its
-// neighbours see. What a row may not see is never multiplied into its output.
+// A chunk of 256 keys takes three passes over a tile of query rows: scores (Q · Kᵀ), softmax row by row, outputs (P ·
+// V). Where all rows see the same keys, outputs are one product. At the causal diagonal and at a window's edge the keys
+// are cut at every row's limits; between two cuts the rows that see the piece are neighbours (limits only move up with
+// the position), so each piece is a product of some of the rows, and a row meets its keys in ascending order whatever
+// its neighbours see. What a row may not see is never multiplied into its output.
 #include "attend/tile_job.h"
 
 #include <algorithm>
@@ -97,8 +97,10 @@ class TileJob {
   void Finish() {
     for (int64_t r = 0; r < tile_.rows; ++r) {
       T* out = c_.out.data + row_.out_offset + TokenOf(r) * c_.out.token_stride + HeadOf(r) * c_.out.head_stride;
-      if (started_[r]) c_.table->finish(scratch_.running.read(r), out, shape_.head_dim_v);
-      else std::fill_n(out, shape_.head_dim_v, T(0));
+      if (started_[r])
+        c_.table->finish(scratch_.running.read(r), out, shape_.head_dim_v);
+      else
+        std::fill_n(out, shape_.head_dim_v, T(0));
     }
   }
 
@@ -265,9 +267,15 @@ StateRows<T> Kept(const TileContext<T>& context, const Tile& tile, int64_t chunk
 template <typename T>
 Scratch<T>::Scratch(int64_t rows, int64_t head_dim_k, int64_t head_dim_v) {
   const auto round = [](int64_t count) { return (count + kLanes - 1) / kLanes * kLanes; };
-  const int64_t sizes[] = {round(rows * head_dim_k), rows * kChunkKeys, kChunkKeys * head_dim_k,
-                           round(rows),              round(rows),       round(rows * head_dim_v),
-                           round(rows),              round(rows),       round(rows * head_dim_v)};
+  const int64_t sizes[] = {round(rows * head_dim_k),
+                           rows * kChunkKeys,
+                           kChunkKeys * head_dim_k,
+                           round(rows),
+                           round(rows),
+                           round(rows * head_dim_v),
+                           round(rows),
+                           round(rows),
+                           round(rows * head_dim_v)};
   int64_t total = 0;
   for (const int64_t size : sizes) total += size;
   memory_ = base::AlignedBuffer(static_cast<size_t>(total) * sizeof(T));

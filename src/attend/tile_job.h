@@ -65,8 +65,8 @@ struct TileContext {
   StateRows<T> kept;  // states of tiles that were cut
 };
 
-// Computes the task's chunks. A tile in one piece is merged and written to out; the parts of a cut tile leave each chunk's
-// state in context.kept.
+// Computes the task's chunks. A tile in one piece is merged and written to out; the parts of a cut tile leave each
+// chunk's state in context.kept.
 template <typename T>
 void ComputeTask(const TileContext<T>& context, const Task& task, Scratch<T>& scratch) noexcept;
 

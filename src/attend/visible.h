@@ -1,5 +1,5 @@
-// Which keys a token sees: index arithmetic on absolute positions, the one place where the causal rule, windows and sink
-// tokens are decided. No mask matrix exists.
+// Which keys a token sees: index arithmetic on absolute positions, the one place where the causal rule, windows and
+// sink tokens are decided. No mask matrix exists.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ struct VisibleKeys {
   bool operator==(const VisibleKeys&) const = default;
 };
 
-// What the token at absolute position `position` sees: keys 0 … position, cut to the last `window` (0: all), and the first
-// `sink_tokens` besides.
+// What the token at absolute position `position` sees: keys 0 … position, cut to the last `window` (0: all), and the
+// first `sink_tokens` besides.
 inline VisibleKeys VisibleFrom(int64_t position, int64_t window, int64_t sink_tokens) {
   const int64_t end = position + 1;
   const int64_t begin = window > 0 ? std::max<int64_t>(0, end - window) : 0;

@@ -24,18 +24,24 @@ std::string AvailableNames() {
 
 std::string_view TargetName(Target target) {
   switch (target) {
-    case Target::kScalar: return "scalar";
-    case Target::kAvx2: return "avx2";
-    case Target::kAvx512: return "avx512";
+    case Target::kScalar:
+      return "scalar";
+    case Target::kAvx2:
+      return "avx2";
+    case Target::kAvx512:
+      return "avx512";
   }
   return "";
 }
 
 bool TargetAvailable(Target target) {
   switch (target) {
-    case Target::kScalar: return true;
-    case Target::kAvx2: return base::CpuHasAvx2();
-    case Target::kAvx512: return base::CpuHasAvx512();
+    case Target::kScalar:
+      return true;
+    case Target::kAvx2:
+      return base::CpuHasAvx2();
+    case Target::kAvx512:
+      return base::CpuHasAvx512();
   }
   return false;
 }
@@ -63,9 +69,13 @@ const Table<double>& TableFor<double>(Target target) {
 }
 #else
 template <>
-const Table<float>& TableFor<float>(Target) { return ScalarF32(); }
+const Table<float>& TableFor<float>(Target) {
+  return ScalarF32();
+}
 template <>
-const Table<double>& TableFor<double>(Target) { return ScalarF64(); }
+const Table<double>& TableFor<double>(Target) {
+  return ScalarF64();
+}
 #endif
 
 }  // namespace ekvi::kernels

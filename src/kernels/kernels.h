@@ -1,11 +1,11 @@
 // The arithmetic of ekvi: pure functions on views, one table of them per vector target, with the same bits in each.
 //
 // A vector is 16 lanes on every target (one AVX-512 register of float, two AVX2 registers, an array in scalar code).
-// An output element is one chain of fused multiply-adds in a fixed order; lanes are output columns or keys, so that nothing
-// is reduced across lanes but the sums of norms and softmax, which use one fixed tree (16 → 8 → 4 → 2 → 1).
+// An output element is one chain of fused multiply-adds in a fixed order; lanes are output columns or keys, so that
+// nothing is reduced across lanes but the sums of norms and softmax, which use one fixed tree (16 → 8 → 4 → 2 → 1).
 //
-// All functions are noexcept, allocate nothing, check nothing, and may be called from any thread with the control word of
-// base::ScopedFpEnv. Pointers need no alignment. T is float or double.
+// All functions are noexcept, allocate nothing, check nothing, and may be called from any thread with the control word
+// of base::ScopedFpEnv. Pointers need no alignment. T is float or double.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,11 @@ inline constexpr int kChunkKeys = 256;
 // Lanes of a vector, keys of a tile, columns of a panel.
 inline constexpr int kLanes = 16;
 
-// C[m, n] = A[m, k] · B[k, n], or C += A · B with `accumulate`: continuing a chain from a stored partial sum is the same
-// chain, so cutting k changes no bit.
-// B lies in panels of 16 columns: element (kk, nn) at b + (nn / 16) × panel_bytes + kk × 16 × size + (nn % 16) × size;
-// columns past n in the last panel are readable and ignored. For kQ8_0, a panel is k / 32 blocks of 16 f16 scales followed by
-// int8 [32][16] (544 bytes); k is a multiple of 32; a weight is scale × int8, exact in float.
-// T = double takes kF64 only; T = float takes kF32, kF16, kBF16, kQ8_0.
+// C[m, n] = A[m, k] · B[k, n], or C += A · B with `accumulate`: continuing a chain from a stored partial sum is the
+// same chain, so cutting k changes no bit. B lies in panels of 16 columns: element (kk, nn) at b + (nn / 16) ×
+// panel_bytes + kk × 16 × size + (nn % 16) × size; columns past n in the last panel are readable and ignored. For
+// kQ8_0, a panel is k / 32 blocks of 16 f16 scales followed by int8 [32][16] (544 bytes); k is a multiple of 32; a
+// weight is scale × int8, exact in float. T = double takes kF64 only; T = float takes kF32, kF16, kBF16, kQ8_0.
 template <typename T>
 struct Product {
   const T* a;
@@ -52,8 +51,8 @@ struct Scores {
   int64_t m, d, tile_count;
 };
 
-// out[m, d] += P[m, keys begin … end) · V, the chain continued in the order of keys; V in tiles [16][d] at tiles[key / 16].
-// With `fresh` the chain starts from zero instead of from out.
+// out[m, d] += P[m, keys begin … end) · V, the chain continued in the order of keys; V in tiles [16][d] at tiles[key /
+// 16]. With `fresh` the chain starts from zero instead of from out.
 template <typename T>
 struct Outputs {
   const T* p;
@@ -80,16 +79,16 @@ struct KeyRange {
   int begin, end;
 };
 
-// Turns the raw scores of one query in one chunk into probabilities, in place: scale, soft cap, ALiBi, maximum, exp, sum.
-// Only keys in the ranges (ascending, disjoint, not empty) are looked at; other slots hold anything afterwards.
+// Turns the raw scores of one query in one chunk into probabilities, in place: scale, soft cap, ALiBi, maximum, exp,
+// sum. Only keys in the ranges (ascending, disjoint, not empty) are looked at; other slots hold anything afterwards.
 // max is the largest score (-inf where all are -inf), sum = Σ exp(score − max).
 template <typename T>
 struct SoftmaxRow {
   T* scores;
   T scale;
-  T soft_cap;         // 0: none
-  T slope;            // ALiBi: + slope × (key − query)
-  int64_t distance;   // position of the chunk's first key − position of the query
+  T soft_cap;        // 0: none
+  T slope;           // ALiBi: + slope × (key − query)
+  int64_t distance;  // position of the chunk's first key − position of the query
   KeyRange ranges[2];
   int range_count;
   T* max;
@@ -106,8 +105,8 @@ struct State {
 
 enum class NormKind { kRms, kLayer };
 
-// Rows of x[rows, width] normalised into out[rows, width] (may be x): RMS x / sqrt(mean(x²) + epsilon), layer norm with mean
-// and variance; then × weight and + bias, where given.
+// Rows of x[rows, width] normalised into out[rows, width] (may be x): RMS x / sqrt(mean(x²) + epsilon), layer norm with
+// mean and variance; then × weight and + bias, where given.
 template <typename T>
 struct Norm {
   NormKind kind;
@@ -173,8 +172,8 @@ enum class Target { kScalar, kAvx2, kAvx512 };
 std::string_view TargetName(Target target);
 // Whether this machine runs it; kScalar always.
 bool TargetAvailable(Target target);
-// "scalar", "avx2", "avx512", or "" for the best one here. Errors: kInvalidArgument for another name, kUnsupported where the
-// machine lacks it (naming what it has).
+// "scalar", "avx2", "avx512", or "" for the best one here. Errors: kInvalidArgument for another name, kUnsupported
+// where the machine lacks it (naming what it has).
 Target ParseTarget(std::string_view name);
 
 // The target's functions. Precondition: TargetAvailable.

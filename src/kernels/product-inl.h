@@ -1,8 +1,8 @@
 // The one product of ekvi: C += A · B where each element of C is a chain of fused multiply-adds over k, in order.
 //
-// Weights, scores and outputs differ only in where B lies, which a small accessor tells. A register tile of kRows × kVectors
-// chains runs through a stretch of k that lies in one piece ("run"); how rows and columns are cut into tiles changes
-// no bit, since every element has its own chain.
+// Weights, scores and outputs differ only in where B lies, which a small accessor tells. A register tile of kRows ×
+// kVectors chains runs through a stretch of k that lies in one piece ("run"); how rows and columns are cut into tiles
+// changes no bit, since every element has its own chain.
 //
 // Included inside the namespace of a target, after its vec_*.h.
 
@@ -45,8 +45,8 @@ struct TilePanels {
   };
 };
 
-// Values: rows of d columns, 16 rows (keys) a tile, each tile somewhere else. A run ends with its tile. Without kWhole, d is
-// no multiple of 16 and the last vector of a row is read in part: what lies behind a row may not exist.
+// Values: rows of d columns, 16 rows (keys) a tile, each tile somewhere else. A run ends with its tile. Without kWhole,
+// d is no multiple of 16 and the last vector of a row is read in part: what lies behind a row may not exist.
 template <typename V, typename E, bool kWhole>
 struct ValueTiles {
   const std::byte* const* tiles;
@@ -105,9 +105,9 @@ struct ChainSpan {
   int64_t a_stride;
   T* c;
   int64_t c_stride;
-  int64_t m, n;         // of C
-  int64_t begin, end;   // of k
-  bool fresh;           // chains start from zero, not from C
+  int64_t m, n;        // of C
+  int64_t begin, end;  // of k
+  bool fresh;          // chains start from zero, not from C
 };
 
 template <typename V, int kRows, int kVectors, typename B>
@@ -146,8 +146,10 @@ void ChainTile(const ChainSpan<typename V::Lane>& span, const B& b, int64_t row,
 #pragma GCC unroll 16
     for (int v = 0; v < kVectors; ++v) {
       T* to = c + r * span.c_stride + v * kLanes;
-      if (v == kVectors - 1 && tail != kLanes) StorePartial(sum[r][v], to, tail);
-      else Store(sum[r][v], to);
+      if (v == kVectors - 1 && tail != kLanes)
+        StorePartial(sum[r][v], to, tail);
+      else
+        Store(sum[r][v], to);
     }
   }
 }
@@ -182,8 +184,8 @@ void Chain(const ChainSpan<typename V::Lane>& span, const B& b) {
   constexpr int kWide = kAccumulators >= 16 ? 8 : 4;
   if (span.m <= 0 || span.n <= 0) return;
   if (span.m == 1) return ChainStrips<V, 1, kWide>(span, b, 0);
-  if (span.m == 2) return ChainStrips<V, 2, kAccumulators / 2 >= 8 ? 8 : 2>(span, b, 0);
-  if (span.m <= 4) return ChainStrips<V, 4, kAccumulators / 4 >= 4 ? 4 : 1>(span, b, 0);
+  if (span.m == 2) return ChainStrips < V, 2, kAccumulators / 2 >= 8 ? 8 : 2 > (span, b, 0);
+  if (span.m <= 4) return ChainStrips < V, 4, kAccumulators / 4 >= 4 ? 4 : 1 > (span, b, 0);
   ChainStrips<V, kRowsMax, kAccumulators / kRowsMax >= 2 ? 2 : 1>(span, b, 0);
 }
 
@@ -195,10 +197,14 @@ void ProductOf(const Product<T>& p) noexcept {
     Chain<V>(span, DensePanels<V, ElementF64>{p.b, p.panel_bytes});
   } else {
     switch (p.b_type) {
-      case DType::kF16: return Chain<V>(span, DensePanels<V, ElementF16>{p.b, p.panel_bytes});
-      case DType::kBF16: return Chain<V>(span, DensePanels<V, ElementBF16>{p.b, p.panel_bytes});
-      case DType::kQ8_0: return Chain<V>(span, Q8Panels<V>{p.b, p.panel_bytes});
-      default: return Chain<V>(span, DensePanels<V, ElementF32>{p.b, p.panel_bytes});
+      case DType::kF16:
+        return Chain<V>(span, DensePanels<V, ElementF16>{p.b, p.panel_bytes});
+      case DType::kBF16:
+        return Chain<V>(span, DensePanels<V, ElementBF16>{p.b, p.panel_bytes});
+      case DType::kQ8_0:
+        return Chain<V>(span, Q8Panels<V>{p.b, p.panel_bytes});
+      default:
+        return Chain<V>(span, DensePanels<V, ElementF32>{p.b, p.panel_bytes});
     }
   }
 }
@@ -211,9 +217,12 @@ void ScoresOf(const Scores<T>& s) noexcept {
     Chain<V>(span, TilePanels<V, ElementF64>{s.tiles});
   } else {
     switch (s.k_type) {
-      case DType::kF16: return Chain<V>(span, TilePanels<V, ElementF16>{s.tiles});
-      case DType::kBF16: return Chain<V>(span, TilePanels<V, ElementBF16>{s.tiles});
-      default: return Chain<V>(span, TilePanels<V, ElementF32>{s.tiles});
+      case DType::kF16:
+        return Chain<V>(span, TilePanels<V, ElementF16>{s.tiles});
+      case DType::kBF16:
+        return Chain<V>(span, TilePanels<V, ElementBF16>{s.tiles});
+      default:
+        return Chain<V>(span, TilePanels<V, ElementF32>{s.tiles});
     }
   }
 }
@@ -233,9 +242,12 @@ void OutputsOf(const Outputs<T>& o) noexcept {
     OutputsAs<V, ElementF64>(span, o);
   } else {
     switch (o.v_type) {
-      case DType::kF16: return OutputsAs<V, ElementF16>(span, o);
-      case DType::kBF16: return OutputsAs<V, ElementBF16>(span, o);
-      default: return OutputsAs<V, ElementF32>(span, o);
+      case DType::kF16:
+        return OutputsAs<V, ElementF16>(span, o);
+      case DType::kBF16:
+        return OutputsAs<V, ElementBF16>(span, o);
+      default:
+        return OutputsAs<V, ElementF32>(span, o);
     }
   }
 }

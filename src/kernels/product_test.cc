@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <span>
+#include <utility>
 
 #include "kernels/kernels_testing.h"
 
@@ -66,7 +68,8 @@ TEST(Product, EveryShapeAndFormat_IsRightAndBitEqualOnEveryTarget) {
     for (const int64_t n : {1, 15, 16, 17, 48, 130, 161}) {
       for (const int64_t k : {1, 7, 32}) {
         const bool accumulate = (m + n + k) % 2 == 0;
-        for (const DType type : {DType::kF32, DType::kF16, DType::kBF16}) CheckProduct<float>({m, n, k, type, accumulate}, random);
+        for (const DType type : {DType::kF32, DType::kF16, DType::kBF16})
+          CheckProduct<float>({m, n, k, type, accumulate}, random);
         CheckProduct<double>({m, n, k, DType::kF64, accumulate}, random);
       }
     }
@@ -92,43 +95,46 @@ TEST(Product, CutAnywhereInK_GivesTheSameBits) {
   }
 }
 
-// Q8_0 panels against the same weights as float: a weight is exact either way.
+// Q8_0 panels and the same weights as float.
+struct Q8Case {
+  std::vector<std::byte> q8;
+  std::vector<double> weights;
+
+  void AddBlock(base::Random& random) {
+    numeric::F16 scales[kLanes];
+    int8_t codes[32][kLanes];
+    for (auto& scale : scales) scale = numeric::ToF16(static_cast<float>(0.01 + random.Unit()));
+    for (auto& row : codes) {
+      for (int lane = 0; lane < kLanes; ++lane) {
+        row[lane] = static_cast<int8_t>(static_cast<int>(random.Below(256)) - 128);
+        weights.push_back(numeric::ToF32(scales[lane]) * row[lane]);
+      }
+    }
+    const auto bytes = [](const auto& array) { return std::as_bytes(std::span(array)); };
+    q8.insert(q8.end(), bytes(scales).begin(), bytes(scales).end());
+    for (const auto& row : codes) q8.insert(q8.end(), bytes(row).begin(), bytes(row).end());
+  }
+};
+
+void CheckQ8(int64_t m, int64_t n, base::Random& random) {
+  constexpr int64_t kBlocks = 3, kK = kBlocks * 32;
+  Q8Case panels;
+  for (int64_t block = 0; block < (n + kLanes - 1) / kLanes * kBlocks; ++block) panels.AddBlock(random);
+  const Stored floats(DType::kF32, panels.weights);
+  Guarded<float> a(m * kK), want(m * n), got(m * n);
+  a.Fill(random);
+  for (const Target target : TargetsHere()) {
+    const Table<float>& table = TableFor<float>(target);
+    table.product({a.data(), kK, floats.data(), DType::kF32, kK * kLanes * 4, want.data(), n, m, n, kK});
+    table.product({a.data(), kK, panels.q8.data(), DType::kQ8_0, kBlocks * 544, got.data(), n, m, n, kK});
+    EXPECT_TRUE(got.SameBits(want)) << TargetName(target);
+  }
+}
+
 TEST(Product, Q8Panels_HaveTheBitsOfTheirFloatWeights) {
   base::Random random(3);
   for (const int64_t m : {1, 3, 8, 11}) {
-    for (const int64_t n : {16, 33}) {
-      constexpr int64_t kK = 96;
-      const int64_t panels = (n + kLanes - 1) / kLanes;
-      std::vector<std::byte> q8;
-      std::vector<double> weights(static_cast<size_t>(panels * kK * kLanes));
-      for (int64_t p = 0; p < panels; ++p) {
-        for (int64_t block = 0; block < kK / 32; ++block) {
-          numeric::F16 scales[kLanes];
-          for (auto& scale : scales) scale = numeric::ToF16(static_cast<float>(0.01 + random.Unit()));
-          int8_t codes[32][kLanes];
-          for (int i = 0; i < 32; ++i) {
-            for (int lane = 0; lane < kLanes; ++lane) {
-              codes[i][lane] = static_cast<int8_t>(static_cast<int>(random.Below(256)) - 128);
-              weights[((p * kK) + block * 32 + i) * kLanes + lane] = numeric::ToF32(scales[lane]) * codes[i][lane];
-            }
-          }
-          const auto append = [&](const void* from, size_t bytes) {
-            q8.insert(q8.end(), static_cast<const std::byte*>(from), static_cast<const std::byte*>(from) + bytes);
-          };
-          append(scales, sizeof scales);
-          append(codes, sizeof codes);
-        }
-      }
-      const Stored floats(DType::kF32, weights);
-      Guarded<float> a(m * kK), want(m * n), got(m * n);
-      a.Fill(random);
-      for (const Target target : TargetsHere()) {
-        const Table<float>& table = TableFor<float>(target);
-        table.product({a.data(), kK, floats.data(), DType::kF32, kK * kLanes * 4, want.data(), n, m, n, kK});
-        table.product({a.data(), kK, q8.data(), DType::kQ8_0, kK / 32 * 544, got.data(), n, m, n, kK});
-        EXPECT_TRUE(got.SameBits(want)) << TargetName(target);
-      }
-    }
+    for (const int64_t n : {16, 33}) CheckQ8(m, n, random);
   }
 }
 
@@ -138,7 +144,8 @@ void CheckScores(DType type, int64_t m, int64_t d, int64_t tiles, base::Random& 
   for (double& x : values) x = random.Normal();
   const Stored k(type, values);
   std::vector<const std::byte*> addresses;
-  for (int64_t t = tiles - 1; t >= 0; --t) addresses.push_back(k.data() + t * d * kLanes * static_cast<int64_t>(DTypeBytes(type, 1)));
+  for (int64_t t = tiles - 1; t >= 0; --t)
+    addresses.push_back(k.data() + t * d * kLanes * static_cast<int64_t>(DTypeBytes(type, 1)));
   Guarded<T> q(m * d), reference(0);
   q.Fill(random);
   for (const Target target : TargetsHere()) {
@@ -151,7 +158,8 @@ void CheckScores(DType type, int64_t m, int64_t d, int64_t tiles, base::Random& 
   for (int64_t row = 0; row < m; ++row) {
     for (int64_t key = 0; key < tiles * kLanes; ++key) {
       double want = 0;
-      for (int64_t i = 0; i < d; ++i) want += q[row * d + i] * k.at(((tiles - 1 - key / kLanes) * d + i) * kLanes + key % kLanes);
+      for (int64_t i = 0; i < d; ++i)
+        want += q[row * d + i] * k.at(((tiles - 1 - key / kLanes) * d + i) * kLanes + key % kLanes);
       ASSERT_NEAR(reference[row * tiles * kLanes + key], want, 1e-5 * static_cast<double>(d));
     }
   }
@@ -178,17 +186,20 @@ void CheckOutputs(DType type, int64_t m, int64_t d, int64_t begin, int64_t end, 
   }
   const Stored v(type, values);
   std::vector<const std::byte*> addresses;
-  for (int64_t t = 0; t < tiles; ++t) addresses.push_back(v.data() + t * d * kLanes * static_cast<int64_t>(DTypeBytes(type, 1)));
+  for (int64_t t = 0; t < tiles; ++t)
+    addresses.push_back(v.data() + t * d * kLanes * static_cast<int64_t>(DTypeBytes(type, 1)));
   Guarded<T> p(m * tiles * kLanes), start(m * d), reference(0);
   p.Fill(random);
   start.Fill(random);
   const bool fresh = (m + d) % 2 == 0;
   for (const Target target : TargetsHere()) {
     Guarded<T> out = start;
-    TableFor<T>(target).outputs({p.data(), tiles * kLanes, addresses.data(), type, out.data(), d, m, d, begin, end, fresh});
+    TableFor<T>(target).outputs(
+        {p.data(), tiles * kLanes, addresses.data(), type, out.data(), d, m, d, begin, end, fresh});
     ASSERT_TRUE(out.GuardsIntact());
     if (target == Target::kScalar) reference = out;
-    ASSERT_TRUE(out.SameBits(reference)) << TargetName(target) << " m " << m << " d " << d << " keys " << begin << ".." << end;
+    ASSERT_TRUE(out.SameBits(reference)) << TargetName(target) << " m " << m << " d " << d << " keys " << begin << ".."
+                                         << end;
   }
   for (int64_t row = 0; row < m; ++row) {
     for (int64_t i = 0; i < d; ++i) {
@@ -200,13 +211,31 @@ void CheckOutputs(DType type, int64_t m, int64_t d, int64_t begin, int64_t end, 
 }
 
 TEST(Outputs, AnyStretchOfKeys_IsRightAndBitEqualOnEveryTarget) {
+  constexpr std::pair<int64_t, int64_t> kStretches[] = {{0, 1}, {0, 16}, {3, 16}, {5, 40}, {16, 17}, {31, 64}};
   base::Random random(5);
   for (const int64_t m : {1, 2, 3, 8, 9}) {
     for (const int64_t d : {1, 15, 16, 17, 33, 64}) {
-      for (const auto& [begin, end] : std::vector<std::pair<int64_t, int64_t>>{{0, 1}, {0, 16}, {3, 16}, {5, 40}, {16, 17}, {31, 64}}) {
-        for (const DType type : {DType::kF32, DType::kF16, DType::kBF16}) CheckOutputs<float>(type, m, d, begin, end, random);
+      for (const auto& [begin, end] : kStretches) {
+        CheckOutputs<float>(DType::kF32, m, d, begin, end, random);
+        CheckOutputs<float>(DType::kF16, m, d, begin, end, random);
+        CheckOutputs<float>(DType::kBF16, m, d, begin, end, random);
         CheckOutputs<double>(DType::kF64, m, d, begin, end, random);
       }
+    }
+  }
+}
+
+void CheckPackKeys(DType type, int64_t d, int64_t tokens, base::Random& random) {
+  std::vector<double> values(static_cast<size_t>(tokens * d));
+  for (double& x : values) x = random.Normal();
+  const Stored k(type, values);
+  for (const Target target : TargetsHere()) {
+    Guarded<float> out(d * kLanes);
+    TableFor<float>(target).pack_keys({k.data(), type, d, tokens, out.data()});
+    ASSERT_TRUE(out.GuardsIntact());
+    for (int64_t i = 0; i < d * kLanes; ++i) {
+      const int64_t t = i % kLanes;
+      ASSERT_EQ(out[i], t < tokens ? k.at(t * d + i / kLanes) : 0.0);
     }
   }
 }
@@ -215,19 +244,7 @@ TEST(PackKeys, TokenMajorKeys_BecomeTilesAndMissingTokensZero) {
   base::Random random(6);
   for (const DType type : {DType::kF32, DType::kF16, DType::kBF16}) {
     for (const int64_t d : {1, 15, 16, 17, 40}) {
-      for (const int64_t tokens : {1, 7, 16}) {
-        std::vector<double> values(static_cast<size_t>(tokens * d));
-        for (double& x : values) x = random.Normal();
-        const Stored k(type, values);
-        for (const Target target : TargetsHere()) {
-          Guarded<float> out(d * kLanes);
-          TableFor<float>(target).pack_keys({k.data(), type, d, tokens, out.data()});
-          ASSERT_TRUE(out.GuardsIntact());
-          for (int64_t i = 0; i < d; ++i) {
-            for (int64_t t = 0; t < kLanes; ++t) ASSERT_EQ(out[i * kLanes + t], t < tokens ? k.at(t * d + i) : 0.0);
-          }
-        }
-      }
+      for (const int64_t tokens : {1, 7, 16}) CheckPackKeys(type, d, tokens, random);
     }
   }
 }

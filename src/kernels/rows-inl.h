@@ -16,8 +16,10 @@ EKVI_INLINE V LoadUpTo(const typename V::Lane* from, int count) {
 }
 template <typename V>
 EKVI_INLINE void StoreUpTo(V value, typename V::Lane* to, int count) {
-  if (count == kLanes) Store(value, to);
-  else StorePartial(value, to, count);
+  if (count == kLanes)
+    Store(value, to);
+  else
+    StorePartial(value, to, count);
 }
 
 // Lane i sums values i, i + 16, …; then the tree. Lanes past the end add +0.
@@ -59,7 +61,8 @@ EKVI_INLINE void NormRow(const Norm<T>& norm, const T* x, T* out) {
 
 template <typename T>
 void NormOf(const Norm<T>& norm) noexcept {
-  for (int64_t row = 0; row < norm.rows; ++row) NormRow(norm, norm.x + row * norm.x_stride, norm.out + row * norm.out_stride);
+  for (int64_t row = 0; row < norm.rows; ++row)
+    NormRow(norm, norm.x + row * norm.x_stride, norm.out + row * norm.out_stride);
 }
 
 template <typename T>
@@ -92,10 +95,14 @@ template <typename T>
 void ActivateOf(const Activate<T>& a) noexcept {
   using V = VecOf<T>;
   switch (a.kind) {
-    case Activation::kSilu: return ActivateWith(a, [](V x) { return numeric::Silu(x); });
-    case Activation::kGeluTanh: return ActivateWith(a, [](V x) { return numeric::GeluTanh(x); });
-    case Activation::kGeluErf: return ActivateWith(a, [](V x) { return numeric::GeluErf(x); });
-    case Activation::kRelu: return ActivateWith(a, [](V x) { return Select(Less(x, V(T(0))), V(T(0)), x); });
+    case Activation::kSilu:
+      return ActivateWith(a, [](V x) { return numeric::Silu(x); });
+    case Activation::kGeluTanh:
+      return ActivateWith(a, [](V x) { return numeric::GeluTanh(x); });
+    case Activation::kGeluErf:
+      return ActivateWith(a, [](V x) { return numeric::GeluErf(x); });
+    case Activation::kRelu:
+      return ActivateWith(a, [](V x) { return Select(Less(x, V(T(0))), V(T(0)), x); });
   }
 }
 
@@ -143,9 +150,12 @@ void PackKeysOf(const PackKeys<T>& p) noexcept {
     PackKeysAs<T, ElementF64>(p);
   } else {
     switch (p.k_type) {
-      case DType::kF16: return PackKeysAs<T, ElementF16>(p);
-      case DType::kBF16: return PackKeysAs<T, ElementBF16>(p);
-      default: return PackKeysAs<T, ElementF32>(p);
+      case DType::kF16:
+        return PackKeysAs<T, ElementF16>(p);
+      case DType::kBF16:
+        return PackKeysAs<T, ElementBF16>(p);
+      default:
+        return PackKeysAs<T, ElementF32>(p);
     }
   }
 }

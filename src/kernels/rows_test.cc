@@ -1,5 +1,6 @@
 // Goal: softmax, norms, rotation and activations are right, and bit-equal on every target for every width.
-// Method: widths around the vector, NaN guards and NaN in what must not be read, libm in float64, and the scalar target with ==.
+// Method: widths around the vector, NaN guards and NaN in what must not be read, libm in float64, and the scalar target
+// with ==.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,7 +31,9 @@ template <typename T>
 void CheckSoftmax(KeyRange a, KeyRange b, int count, T soft_cap, T slope, base::Random& random) {
   Guarded<T> raw(kChunkKeys);
   const int end = count > 1 ? b.end : a.end;
-  const auto sees = [&](int key) { return (a.begin <= key && key < a.end) || (count > 1 && b.begin <= key && key < b.end); };
+  const auto sees = [&](int key) {
+    return (a.begin <= key && key < a.end) || (count > 1 && b.begin <= key && key < b.end);
+  };
   for (int key = 0; key < kChunkKeys; ++key) raw[key] = sees(key) ? static_cast<T>(3 * random.Normal()) : raw[-1];
   T max[4] = {}, sum[4] = {};
   int run = 0;
@@ -67,8 +70,9 @@ TEST(Softmax, OneAndTwoRangesWithAndWithoutOptions_AreRightOnEveryTarget) {
     CheckSoftmax<float>(range, {}, 1, 4, 0.01f, random);
     CheckSoftmax<double>(range, {}, 1, 4, 0.01, random);
   }
-  for (const auto& [a, b] : {std::pair(KeyRange{0, 4}, KeyRange{5, 9}), {KeyRange{0, 2}, KeyRange{200, 256}},
-                            {KeyRange{0, 16}, KeyRange{32, 33}}}) {
+  for (const auto& [a, b] : {std::pair(KeyRange{0, 4}, KeyRange{5, 9}),
+                             {KeyRange{0, 2}, KeyRange{200, 256}},
+                             {KeyRange{0, 16}, KeyRange{32, 33}}}) {
     CheckSoftmax<float>(a, b, 2, 0, 0, random);
     CheckSoftmax<double>(a, b, 2, 2, -0.02, random);
   }
@@ -106,8 +110,16 @@ void CheckNorm(NormKind kind, int64_t width, bool with_weight, bool with_bias, b
   x.Fill(random, 3);
   weight.Fill(random);
   bias.Fill(random);
-  const Norm<T> norm{kind, x.data(), width, nullptr, width, 2, width, with_weight ? weight.data() : nullptr,
-                     with_bias ? bias.data() : nullptr, T(1e-5)};
+  const Norm<T> norm{kind,
+                     x.data(),
+                     width,
+                     nullptr,
+                     width,
+                     2,
+                     width,
+                     with_weight ? weight.data() : nullptr,
+                     with_bias ? bias.data() : nullptr,
+                     T(1e-5)};
   const Guarded<T> out = OnEveryTarget<T>(Guarded<T>(2 * width), [&](const Table<T>& table, T* to) {
     Norm<T> args = norm;
     args.out = to;
@@ -115,7 +127,8 @@ void CheckNorm(NormKind kind, int64_t width, bool with_weight, bool with_bias, b
   });
   for (int64_t row = 0; row < 2; ++row) {
     double mean = 0, square = 0;
-    for (int64_t i = 0; i < width && kind == NormKind::kLayer; ++i) mean += x[row * width + i] / static_cast<double>(width);
+    for (int64_t i = 0; i < width && kind == NormKind::kLayer; ++i)
+      mean += x[row * width + i] / static_cast<double>(width);
     for (int64_t i = 0; i < width; ++i) square += std::pow(x[row * width + i] - mean, 2) / static_cast<double>(width);
     for (int64_t i = 0; i < width; ++i) {
       double want = (x[row * width + i] - mean) / std::sqrt(square + 1e-5);
@@ -142,7 +155,8 @@ TEST(Rotate, HalfSplitPairs_TurnByTheirAnglesOnEveryTarget) {
   for (const int64_t dims : {2, 4, 30, 32, 34, 128}) {
     Guarded<float> x(2 * (dims + 3)), cos(dims / 2), sin(dims / 2);
     x.Fill(random);
-    for (int64_t i = 0; i < dims / 2; ++i) cos[i] = static_cast<float>(std::cos(i)), sin[i] = static_cast<float>(std::sin(i));
+    for (int64_t i = 0; i < dims / 2; ++i)
+      cos[i] = static_cast<float>(std::cos(i)), sin[i] = static_cast<float>(std::sin(i));
     const Guarded<float> out = OnEveryTarget<float>(x, [&](const Table<float>& table, float* to) {
       table.rotate({to, dims + 3, 2, dims, cos.data(), sin.data()});
     });
@@ -150,8 +164,10 @@ TEST(Rotate, HalfSplitPairs_TurnByTheirAnglesOnEveryTarget) {
       for (int64_t i = 0; i < dims + 3; ++i) {
         const int64_t at = head * (dims + 3) + i, half = dims / 2;
         double want = x[at];
-        if (i < half) want = x[at] * cos[i] - x[at + half] * sin[i];
-        else if (i < dims) want = x[at] * cos[i - half] + x[at - half] * sin[i - half];
+        if (i < half)
+          want = x[at] * cos[i] - x[at + half] * sin[i];
+        else if (i < dims)
+          want = x[at] * cos[i - half] + x[at - half] * sin[i - half];
         EXPECT_NEAR(out[at], want, 1e-6);
       }
     }
@@ -160,10 +176,14 @@ TEST(Rotate, HalfSplitPairs_TurnByTheirAnglesOnEveryTarget) {
 
 double ActivationRef(Activation kind, double x) {
   switch (kind) {
-    case Activation::kSilu: return x / (1 + std::exp(-x));
-    case Activation::kGeluTanh: return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
-    case Activation::kGeluErf: return 0.5 * x * (1 + std::erf(x / std::sqrt(2)));
-    case Activation::kRelu: return std::max(x, 0.0);
+    case Activation::kSilu:
+      return x / (1 + std::exp(-x));
+    case Activation::kGeluTanh:
+      return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    case Activation::kGeluErf:
+      return 0.5 * x * (1 + std::erf(x / std::sqrt(2)));
+    case Activation::kRelu:
+      return std::max(x, 0.0);
   }
   return NAN;
 }
@@ -199,7 +219,8 @@ TEST(Rows, AddScaleAndSoftCap_AreRightOnEveryTarget) {
     Guarded<float> x(width), y(width);
     x.Fill(random);
     y.Fill(random);
-    const auto sum = OnEveryTarget<float>(x, [&](const Table<float>& t, float* to) { t.add_scaled(to, y.data(), 0.5f, width); });
+    const auto sum =
+        OnEveryTarget<float>(x, [&](const Table<float>& t, float* to) { t.add_scaled(to, y.data(), 0.5f, width); });
     const auto scaled = OnEveryTarget<float>(x, [&](const Table<float>& t, float* to) { t.scale(to, 3, width); });
     const auto capped = OnEveryTarget<float>(x, [&](const Table<float>& t, float* to) { t.soft_cap(to, 2, width); });
     for (int64_t i = 0; i < width; ++i) {

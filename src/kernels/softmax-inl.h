@@ -65,7 +65,9 @@ void SoftmaxRowOf(const SoftmaxRow<T>& row) noexcept {
 
 // e^x for one x ≤ 0, by the vector function.
 template <typename T>
-EKVI_INLINE T ExpOne(T x) { return FirstLane(numeric::ExpNonPositive(VecOf<T>(x))); }
+EKVI_INLINE T ExpOne(T x) {
+  return FirstLane(numeric::ExpNonPositive(VecOf<T>(x)));
+}
 
 template <typename T>
 void MergeOf(State<T> into, State<const T> next, int64_t d) noexcept {

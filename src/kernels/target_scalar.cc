@@ -1,17 +1,16 @@
 // The kernels on target scalar: the shared sources over vec_scalar.h.
-#include "kernels/targets.h"
-
 #include <limits>
 
 #include "kernels/kernels.h"
+#include "kernels/targets.h"
 #include "kernels/vec_scalar.h"
 
 namespace ekvi::kernels {
 namespace scalar {
 
 #include "kernels/product-inl.h"
-#include "kernels/softmax-inl.h"
 #include "kernels/rows-inl.h"
+#include "kernels/softmax-inl.h"
 #include "kernels/table-inl.h"
 
 }  // namespace scalar

@@ -41,9 +41,13 @@ struct Mask64 {
 template <typename T>
 struct VecFor;
 template <>
-struct VecFor<float> { using Type = F32; };
+struct VecFor<float> {
+  using Type = F32;
+};
 template <>
-struct VecFor<double> { using Type = F64; };
+struct VecFor<double> {
+  using Type = F64;
+};
 template <typename T>
 using VecOf = typename VecFor<T>::Type;
 
@@ -63,16 +67,30 @@ EKVI_INLINE R Each(const A& a, const B& b, Op op) {
   return result;
 }
 
-EKVI_INLINE F32 operator+(F32 a, F32 b) { return Each<F32>(a, b, [](__m256 x, __m256 y) { return _mm256_add_ps(x, y); }); }
-EKVI_INLINE F32 operator-(F32 a, F32 b) { return Each<F32>(a, b, [](__m256 x, __m256 y) { return _mm256_sub_ps(x, y); }); }
-EKVI_INLINE F32 operator*(F32 a, F32 b) { return Each<F32>(a, b, [](__m256 x, __m256 y) { return _mm256_mul_ps(x, y); }); }
-EKVI_INLINE F32 operator/(F32 a, F32 b) { return Each<F32>(a, b, [](__m256 x, __m256 y) { return _mm256_div_ps(x, y); }); }
-EKVI_INLINE F32 operator-(F32 a) { return Each<F32>(a, [](__m256 x) { return _mm256_xor_ps(x, _mm256_set1_ps(-0.0f)); }); }
+EKVI_INLINE F32 operator+(F32 a, F32 b) {
+  return Each<F32>(a, b, [](__m256 x, __m256 y) { return _mm256_add_ps(x, y); });
+}
+EKVI_INLINE F32 operator-(F32 a, F32 b) {
+  return Each<F32>(a, b, [](__m256 x, __m256 y) { return _mm256_sub_ps(x, y); });
+}
+EKVI_INLINE F32 operator*(F32 a, F32 b) {
+  return Each<F32>(a, b, [](__m256 x, __m256 y) { return _mm256_mul_ps(x, y); });
+}
+EKVI_INLINE F32 operator/(F32 a, F32 b) {
+  return Each<F32>(a, b, [](__m256 x, __m256 y) { return _mm256_div_ps(x, y); });
+}
+EKVI_INLINE F32 operator-(F32 a) {
+  return Each<F32>(a, [](__m256 x) { return _mm256_xor_ps(x, _mm256_set1_ps(-0.0f)); });
+}
 EKVI_INLINE F32 Fma(F32 a, F32 b, F32 c) {
   return {_mm256_fmadd_ps(a.r[0], b.r[0], c.r[0]), _mm256_fmadd_ps(a.r[1], b.r[1], c.r[1])};
 }
-EKVI_INLINE F32 Sqrt(F32 a) { return Each<F32>(a, [](__m256 x) { return _mm256_sqrt_ps(x); }); }
-EKVI_INLINE F32 Abs(F32 a) { return Each<F32>(a, [](__m256 x) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x); }); }
+EKVI_INLINE F32 Sqrt(F32 a) {
+  return Each<F32>(a, [](__m256 x) { return _mm256_sqrt_ps(x); });
+}
+EKVI_INLINE F32 Abs(F32 a) {
+  return Each<F32>(a, [](__m256 x) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x); });
+}
 EKVI_INLINE F32 Round(F32 a) {
   return Each<F32>(a, [](__m256 x) { return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); });
 }
@@ -81,8 +99,12 @@ EKVI_INLINE F32 Pow2(F32 n) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(x), _mm256_set1_epi32(127)), 23));
   });
 }
-EKVI_INLINE F32 Max(F32 a, F32 b) { return Each<F32>(a, b, [](__m256 x, __m256 y) { return _mm256_max_ps(x, y); }); }
-EKVI_INLINE F32 Min(F32 a, F32 b) { return Each<F32>(a, b, [](__m256 x, __m256 y) { return _mm256_min_ps(x, y); }); }
+EKVI_INLINE F32 Max(F32 a, F32 b) {
+  return Each<F32>(a, b, [](__m256 x, __m256 y) { return _mm256_max_ps(x, y); });
+}
+EKVI_INLINE F32 Min(F32 a, F32 b) {
+  return Each<F32>(a, b, [](__m256 x, __m256 y) { return _mm256_min_ps(x, y); });
+}
 EKVI_INLINE F32 CopySign(F32 a, F32 b) {
   return Each<F32>(a, b, [](__m256 x, __m256 y) {
     const __m256 sign = _mm256_set1_ps(-0.0f);
@@ -105,19 +127,33 @@ EKVI_INLINE Mask32 Or(Mask32 a, Mask32 b) {
   return Each<Mask32>(a, b, [](__m256 x, __m256 y) { return _mm256_or_ps(x, y); });
 }
 
-EKVI_INLINE F64 operator+(F64 a, F64 b) { return Each<F64>(a, b, [](__m256d x, __m256d y) { return _mm256_add_pd(x, y); }); }
-EKVI_INLINE F64 operator-(F64 a, F64 b) { return Each<F64>(a, b, [](__m256d x, __m256d y) { return _mm256_sub_pd(x, y); }); }
-EKVI_INLINE F64 operator*(F64 a, F64 b) { return Each<F64>(a, b, [](__m256d x, __m256d y) { return _mm256_mul_pd(x, y); }); }
-EKVI_INLINE F64 operator/(F64 a, F64 b) { return Each<F64>(a, b, [](__m256d x, __m256d y) { return _mm256_div_pd(x, y); }); }
-EKVI_INLINE F64 operator-(F64 a) { return Each<F64>(a, [](__m256d x) { return _mm256_xor_pd(x, _mm256_set1_pd(-0.0)); }); }
+EKVI_INLINE F64 operator+(F64 a, F64 b) {
+  return Each<F64>(a, b, [](__m256d x, __m256d y) { return _mm256_add_pd(x, y); });
+}
+EKVI_INLINE F64 operator-(F64 a, F64 b) {
+  return Each<F64>(a, b, [](__m256d x, __m256d y) { return _mm256_sub_pd(x, y); });
+}
+EKVI_INLINE F64 operator*(F64 a, F64 b) {
+  return Each<F64>(a, b, [](__m256d x, __m256d y) { return _mm256_mul_pd(x, y); });
+}
+EKVI_INLINE F64 operator/(F64 a, F64 b) {
+  return Each<F64>(a, b, [](__m256d x, __m256d y) { return _mm256_div_pd(x, y); });
+}
+EKVI_INLINE F64 operator-(F64 a) {
+  return Each<F64>(a, [](__m256d x) { return _mm256_xor_pd(x, _mm256_set1_pd(-0.0)); });
+}
 EKVI_INLINE F64 Fma(F64 a, F64 b, F64 c) {
   F64 result;
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) result.r[i] = _mm256_fmadd_pd(a.r[i], b.r[i], c.r[i]);
   return result;
 }
-EKVI_INLINE F64 Sqrt(F64 a) { return Each<F64>(a, [](__m256d x) { return _mm256_sqrt_pd(x); }); }
-EKVI_INLINE F64 Abs(F64 a) { return Each<F64>(a, [](__m256d x) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), x); }); }
+EKVI_INLINE F64 Sqrt(F64 a) {
+  return Each<F64>(a, [](__m256d x) { return _mm256_sqrt_pd(x); });
+}
+EKVI_INLINE F64 Abs(F64 a) {
+  return Each<F64>(a, [](__m256d x) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), x); });
+}
 EKVI_INLINE F64 Round(F64 a) {
   return Each<F64>(a, [](__m256d x) { return _mm256_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); });
 }
@@ -127,8 +163,12 @@ EKVI_INLINE F64 Pow2(F64 n) {
     return _mm256_castsi256_pd(_mm256_slli_epi64(exponent, 52));
   });
 }
-EKVI_INLINE F64 Max(F64 a, F64 b) { return Each<F64>(a, b, [](__m256d x, __m256d y) { return _mm256_max_pd(x, y); }); }
-EKVI_INLINE F64 Min(F64 a, F64 b) { return Each<F64>(a, b, [](__m256d x, __m256d y) { return _mm256_min_pd(x, y); }); }
+EKVI_INLINE F64 Max(F64 a, F64 b) {
+  return Each<F64>(a, b, [](__m256d x, __m256d y) { return _mm256_max_pd(x, y); });
+}
+EKVI_INLINE F64 Min(F64 a, F64 b) {
+  return Each<F64>(a, b, [](__m256d x, __m256d y) { return _mm256_min_pd(x, y); });
+}
 EKVI_INLINE F64 CopySign(F64 a, F64 b) {
   return Each<F64>(a, b, [](__m256d x, __m256d y) {
     const __m256d sign = _mm256_set1_pd(-0.0);
@@ -183,7 +223,9 @@ EKVI_INLINE auto LanesIn(int begin, int end) {
 template <typename V>
 EKVI_INLINE V Load(const typename V::Lane* from);
 template <>
-EKVI_INLINE F32 Load<F32>(const float* from) { return {_mm256_loadu_ps(from), _mm256_loadu_ps(from + 8)}; }
+EKVI_INLINE F32 Load<F32>(const float* from) {
+  return {_mm256_loadu_ps(from), _mm256_loadu_ps(from + 8)};
+}
 template <>
 EKVI_INLINE F64 Load<F64>(const double* from) {
   F64 result;
@@ -213,18 +255,30 @@ EKVI_INLINE void StorePartial(V a, typename V::Lane* to, int count) {
   for (int i = 0; i < count; ++i) to[i] = lanes[i];
 }
 
-struct ElementF64 { static constexpr int kBytes = 8; };
-struct ElementF32 { static constexpr int kBytes = 4; };
-struct ElementF16 { static constexpr int kBytes = 2; };
-struct ElementBF16 { static constexpr int kBytes = 2; };
-struct ElementI8 { static constexpr int kBytes = 1; };
+struct ElementF64 {
+  static constexpr int kBytes = 8;
+};
+struct ElementF32 {
+  static constexpr int kBytes = 4;
+};
+struct ElementF16 {
+  static constexpr int kBytes = 2;
+};
+struct ElementBF16 {
+  static constexpr int kBytes = 2;
+};
+struct ElementI8 {
+  static constexpr int kBytes = 1;
+};
 
 EKVI_INLINE __m128i Half(const std::byte* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
 EKVI_INLINE __m256 FromBF16(__m128i h) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(h), 16)); }
 EKVI_INLINE __m256 FromI8(__m128i b) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(b)); }
 EKVI_INLINE F64 WidenAs(ElementF64, const std::byte* p) { return Load<F64>(reinterpret_cast<const double*>(p)); }
 EKVI_INLINE F32 WidenAs(ElementF32, const std::byte* p) { return Load<F32>(reinterpret_cast<const float*>(p)); }
-EKVI_INLINE F32 WidenAs(ElementF16, const std::byte* p) { return {_mm256_cvtph_ps(Half(p)), _mm256_cvtph_ps(Half(p + 16))}; }
+EKVI_INLINE F32 WidenAs(ElementF16, const std::byte* p) {
+  return {_mm256_cvtph_ps(Half(p)), _mm256_cvtph_ps(Half(p + 16))};
+}
 EKVI_INLINE F32 WidenAs(ElementBF16, const std::byte* p) { return {FromBF16(Half(p)), FromBF16(Half(p + 16))}; }
 EKVI_INLINE F32 WidenAs(ElementI8, const std::byte* p) {
   const __m128i bytes = Half(p);
@@ -232,7 +286,9 @@ EKVI_INLINE F32 WidenAs(ElementI8, const std::byte* p) {
 }
 // Sixteen values of a storage type, exactly; Partial reads `count` and leaves zero in the other lanes.
 template <typename V, typename E>
-EKVI_INLINE V Widen(const std::byte* from) { return WidenAs(E{}, from); }
+EKVI_INLINE V Widen(const std::byte* from) {
+  return WidenAs(E{}, from);
+}
 template <typename V, typename E>
 EKVI_INLINE V WidenPartial(const std::byte* from, int count) {
   alignas(32) std::byte copy[16 * E::kBytes] = {};

@@ -35,9 +35,13 @@ using Mask = __mmask16;
 template <typename T>
 struct VecFor;
 template <>
-struct VecFor<float> { using Type = F32; };
+struct VecFor<float> {
+  using Type = F32;
+};
 template <>
-struct VecFor<double> { using Type = F64; };
+struct VecFor<double> {
+  using Type = F64;
+};
 template <typename T>
 using VecOf = typename VecFor<T>::Type;
 
@@ -55,7 +59,8 @@ EKVI_INLINE F32 Sqrt(F32 a) { return F32(_mm512_sqrt_ps(a.v)); }
 EKVI_INLINE F32 Abs(F32 a) { return F32(_mm512_abs_ps(a.v)); }
 EKVI_INLINE F32 Round(F32 a) { return F32(_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)); }
 EKVI_INLINE F32 Pow2(F32 n) {
-  return F32(_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(n.v), _mm512_set1_epi32(127)), 23)));
+  return F32(
+      _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(n.v), _mm512_set1_epi32(127)), 23)));
 }
 EKVI_INLINE F32 Max(F32 a, F32 b) { return F32(_mm512_max_ps(a.v, b.v)); }
 EKVI_INLINE F32 Min(F32 a, F32 b) { return F32(_mm512_min_ps(a.v, b.v)); }
@@ -76,7 +81,9 @@ EKVI_INLINE F64 operator-(F64 a) {
   const __m512d sign = _mm512_set1_pd(-0.0);
   return {_mm512_xor_pd(a.lo, sign), _mm512_xor_pd(a.hi, sign)};
 }
-EKVI_INLINE F64 Fma(F64 a, F64 b, F64 c) { return {_mm512_fmadd_pd(a.lo, b.lo, c.lo), _mm512_fmadd_pd(a.hi, b.hi, c.hi)}; }
+EKVI_INLINE F64 Fma(F64 a, F64 b, F64 c) {
+  return {_mm512_fmadd_pd(a.lo, b.lo, c.lo), _mm512_fmadd_pd(a.hi, b.hi, c.hi)};
+}
 EKVI_INLINE F64 Sqrt(F64 a) { return {_mm512_sqrt_pd(a.lo), _mm512_sqrt_pd(a.hi)}; }
 EKVI_INLINE F64 Abs(F64 a) { return {_mm512_abs_pd(a.lo), _mm512_abs_pd(a.hi)}; }
 EKVI_INLINE F64 Round(F64 a) {
@@ -129,9 +136,13 @@ EKVI_INLINE F64 Iota<F64>() {
 template <typename V>
 EKVI_INLINE V Load(const typename V::Lane* from);
 template <>
-EKVI_INLINE F32 Load<F32>(const float* from) { return F32(_mm512_loadu_ps(from)); }
+EKVI_INLINE F32 Load<F32>(const float* from) {
+  return F32(_mm512_loadu_ps(from));
+}
 template <>
-EKVI_INLINE F64 Load<F64>(const double* from) { return {_mm512_loadu_pd(from), _mm512_loadu_pd(from + 8)}; }
+EKVI_INLINE F64 Load<F64>(const double* from) {
+  return {_mm512_loadu_pd(from), _mm512_loadu_pd(from + 8)};
+}
 template <typename V>
 EKVI_INLINE V LoadPartial(const typename V::Lane* from, int count);
 template <>
@@ -155,16 +166,28 @@ EKVI_INLINE void StorePartial(F64 a, double* to, int count) {
   _mm512_mask_storeu_pd(to + 8, High(m), a.hi);
 }
 
-struct ElementF64 { static constexpr int kBytes = 8; };
-struct ElementF32 { static constexpr int kBytes = 4; };
-struct ElementF16 { static constexpr int kBytes = 2; };
-struct ElementBF16 { static constexpr int kBytes = 2; };
-struct ElementI8 { static constexpr int kBytes = 1; };
+struct ElementF64 {
+  static constexpr int kBytes = 8;
+};
+struct ElementF32 {
+  static constexpr int kBytes = 4;
+};
+struct ElementF16 {
+  static constexpr int kBytes = 2;
+};
+struct ElementBF16 {
+  static constexpr int kBytes = 2;
+};
+struct ElementI8 {
+  static constexpr int kBytes = 1;
+};
 
 EKVI_INLINE F64 WidenAs(ElementF64, const std::byte* p) { return Load<F64>(reinterpret_cast<const double*>(p)); }
 EKVI_INLINE F32 WidenAs(ElementF32, const std::byte* p) { return F32(_mm512_loadu_ps(p)); }
 EKVI_INLINE F32 FromF16(__m256i h) { return F32(_mm512_cvtph_ps(h)); }
-EKVI_INLINE F32 FromBF16(__m256i h) { return F32(_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16))); }
+EKVI_INLINE F32 FromBF16(__m256i h) {
+  return F32(_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16)));
+}
 EKVI_INLINE F32 WidenAs(ElementF16, const std::byte* p) {
   return FromF16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
 }
@@ -188,9 +211,13 @@ EKVI_INLINE F32 WidenPartialAs(ElementBF16, const std::byte* p, int n) {
 }
 // Sixteen values of a storage type, exactly; Partial reads `count` and leaves zero in the other lanes.
 template <typename V, typename E>
-EKVI_INLINE V Widen(const std::byte* from) { return WidenAs(E{}, from); }
+EKVI_INLINE V Widen(const std::byte* from) {
+  return WidenAs(E{}, from);
+}
 template <typename V, typename E>
-EKVI_INLINE V WidenPartial(const std::byte* from, int count) { return WidenPartialAs(E{}, from, count); }
+EKVI_INLINE V WidenPartial(const std::byte* from, int count) {
+  return WidenPartialAs(E{}, from, count);
+}
 
 EKVI_INLINE float TreeAdd(__m256 x) {
   const __m128 y = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));

@@ -1,4 +1,5 @@
-// Sixteen lanes in plain C++: the oracle target. Each operation is the definition that the vector targets must match bit by bit.
+// Sixteen lanes in plain C++: the oracle target. Each operation is the definition that the vector targets must match
+// bit by bit.
 #pragma once
 
 #include <bit>
@@ -15,7 +16,8 @@
 
 namespace ekvi::kernels::scalar {
 
-inline constexpr int kAccumulators = 8;  // vectors of partial sums a register tile may hold; any number gives the same bits
+inline constexpr int kAccumulators =
+    8;  // vectors of partial sums a register tile may hold; any number gives the same bits
 inline constexpr int kRowsMax = 4;
 
 struct Mask {
@@ -56,15 +58,25 @@ Mask Test(const Vec<T>& a, const Vec<T>& b, F f) {
 }
 
 template <typename T>
-Vec<T> operator+(const Vec<T>& a, const Vec<T>& b) { return Map(a, b, [](T x, T y) { return x + y; }); }
+Vec<T> operator+(const Vec<T>& a, const Vec<T>& b) {
+  return Map(a, b, [](T x, T y) { return x + y; });
+}
 template <typename T>
-Vec<T> operator-(const Vec<T>& a, const Vec<T>& b) { return Map(a, b, [](T x, T y) { return x - y; }); }
+Vec<T> operator-(const Vec<T>& a, const Vec<T>& b) {
+  return Map(a, b, [](T x, T y) { return x - y; });
+}
 template <typename T>
-Vec<T> operator*(const Vec<T>& a, const Vec<T>& b) { return Map(a, b, [](T x, T y) { return x * y; }); }
+Vec<T> operator*(const Vec<T>& a, const Vec<T>& b) {
+  return Map(a, b, [](T x, T y) { return x * y; });
+}
 template <typename T>
-Vec<T> operator/(const Vec<T>& a, const Vec<T>& b) { return Map(a, b, [](T x, T y) { return x / y; }); }
+Vec<T> operator/(const Vec<T>& a, const Vec<T>& b) {
+  return Map(a, b, [](T x, T y) { return x / y; });
+}
 template <typename T>
-Vec<T> operator-(const Vec<T>& a) { return Map(a, [](T x) { return -x; }); }
+Vec<T> operator-(const Vec<T>& a) {
+  return Map(a, [](T x) { return -x; });
+}
 
 template <typename T>
 Vec<T> Fma(const Vec<T>& a, const Vec<T>& b, const Vec<T>& c) {
@@ -73,25 +85,45 @@ Vec<T> Fma(const Vec<T>& a, const Vec<T>& b, const Vec<T>& c) {
   return r;
 }
 template <typename T>
-Vec<T> Sqrt(const Vec<T>& a) { return Map(a, [](T x) { return std::sqrt(x); }); }
+Vec<T> Sqrt(const Vec<T>& a) {
+  return Map(a, [](T x) { return std::sqrt(x); });
+}
 template <typename T>
-Vec<T> Abs(const Vec<T>& a) { return Map(a, [](T x) { return std::fabs(x); }); }
+Vec<T> Abs(const Vec<T>& a) {
+  return Map(a, [](T x) { return std::fabs(x); });
+}
 template <typename T>
-Vec<T> Round(const Vec<T>& a) { return Map(a, [](T x) { return numeric::Round(x); }); }
+Vec<T> Round(const Vec<T>& a) {
+  return Map(a, [](T x) { return numeric::Round(x); });
+}
 template <typename T>
-Vec<T> Pow2(const Vec<T>& a) { return Map(a, [](T x) { return numeric::Pow2(x); }); }
+Vec<T> Pow2(const Vec<T>& a) {
+  return Map(a, [](T x) { return numeric::Pow2(x); });
+}
 template <typename T>
-Vec<T> Max(const Vec<T>& a, const Vec<T>& b) { return Map(a, b, [](T x, T y) { return x > y ? x : y; }); }
+Vec<T> Max(const Vec<T>& a, const Vec<T>& b) {
+  return Map(a, b, [](T x, T y) { return x > y ? x : y; });
+}
 template <typename T>
-Vec<T> Min(const Vec<T>& a, const Vec<T>& b) { return Map(a, b, [](T x, T y) { return x < y ? x : y; }); }
+Vec<T> Min(const Vec<T>& a, const Vec<T>& b) {
+  return Map(a, b, [](T x, T y) { return x < y ? x : y; });
+}
 template <typename T>
-Vec<T> CopySign(const Vec<T>& a, const Vec<T>& b) { return Map(a, b, [](T x, T y) { return std::copysign(x, y); }); }
+Vec<T> CopySign(const Vec<T>& a, const Vec<T>& b) {
+  return Map(a, b, [](T x, T y) { return std::copysign(x, y); });
+}
 template <typename T>
-Mask Less(const Vec<T>& a, const Vec<T>& b) { return Test(a, b, [](T x, T y) { return x < y; }); }
+Mask Less(const Vec<T>& a, const Vec<T>& b) {
+  return Test(a, b, [](T x, T y) { return x < y; });
+}
 template <typename T>
-Mask LessEqual(const Vec<T>& a, const Vec<T>& b) { return Test(a, b, [](T x, T y) { return x <= y; }); }
+Mask LessEqual(const Vec<T>& a, const Vec<T>& b) {
+  return Test(a, b, [](T x, T y) { return x <= y; });
+}
 template <typename T>
-Mask IsNan(const Vec<T>& a) { return Test(a, a, [](T x, T y) { return x != y; }); }
+Mask IsNan(const Vec<T>& a) {
+  return Test(a, a, [](T x, T y) { return x != y; });
+}
 template <typename T>
 Vec<T> Select(const Mask& mask, const Vec<T>& yes, const Vec<T>& no) {
   Vec<T> r;
@@ -125,20 +157,34 @@ V LoadPartial(const typename V::Lane* from, int count) {
   return r;
 }
 template <typename V>
-V Load(const typename V::Lane* from) { return LoadPartial<V>(from, 16); }
+V Load(const typename V::Lane* from) {
+  return LoadPartial<V>(from, 16);
+}
 template <typename T>
 void StorePartial(const Vec<T>& a, T* to, int count) {
   for (int i = 0; i < count; ++i) to[i] = a.lane[i];
 }
 template <typename T>
-void Store(const Vec<T>& a, T* to) { StorePartial(a, to, 16); }
+void Store(const Vec<T>& a, T* to) {
+  StorePartial(a, to, 16);
+}
 
 // One value of a storage type, which lies unaligned.
-struct ElementF64 { static constexpr int kBytes = 8; };
-struct ElementF32 { static constexpr int kBytes = 4; };
-struct ElementF16 { static constexpr int kBytes = 2; };
-struct ElementBF16 { static constexpr int kBytes = 2; };
-struct ElementI8 { static constexpr int kBytes = 1; };
+struct ElementF64 {
+  static constexpr int kBytes = 8;
+};
+struct ElementF32 {
+  static constexpr int kBytes = 4;
+};
+struct ElementF16 {
+  static constexpr int kBytes = 2;
+};
+struct ElementBF16 {
+  static constexpr int kBytes = 2;
+};
+struct ElementI8 {
+  static constexpr int kBytes = 1;
+};
 
 template <typename R>
 R Read(const std::byte* from) {
@@ -159,7 +205,9 @@ V WidenPartial(const std::byte* from, int count) {
   return r;
 }
 template <typename V, typename E>
-V Widen(const std::byte* from) { return WidenPartial<V, E>(from, 16); }
+V Widen(const std::byte* from) {
+  return WidenPartial<V, E>(from, 16);
+}
 
 template <typename T>
 T ReduceAdd(Vec<T> a) {
@@ -176,6 +224,8 @@ T ReduceMax(Vec<T> a) {
   return a.lane[0];
 }
 template <typename T>
-T FirstLane(const Vec<T>& a) { return a.lane[0]; }
+T FirstLane(const Vec<T>& a) {
+  return a.lane[0];
+}
 
 }  // namespace ekvi::kernels::scalar

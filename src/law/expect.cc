@@ -39,7 +39,8 @@ std::vector<int64_t> Indices(const model::SafetensorsFile& file, std::string_vie
   if (file.Find(name) == nullptr) return indices;
   indices = file.ReadI64(name);
   for (const int64_t index : indices) {
-    if (index < 0 || index >= count) Refuse(file, fmt::format("'{}' is out of range", name), fmt::format("{} of {}", index, count));
+    if (index < 0 || index >= count)
+      Refuse(file, fmt::format("'{}' is out of range", name), fmt::format("{} of {}", index, count));
   }
   return indices;
 }
@@ -47,15 +48,17 @@ std::vector<int64_t> Indices(const model::SafetensorsFile& file, std::string_vie
 Expected Read(const model::SafetensorsFile& file, int vocabulary) {
   Expected e;
   for (const int64_t token : file.ReadI64("tokens")) {
-    if (token < 0 || token >= vocabulary) Refuse(file, "a token is outside the vocabulary", fmt::format("{} of {}", token, vocabulary));
+    if (token < 0 || token >= vocabulary)
+      Refuse(file, "a token is outside the vocabulary", fmt::format("{} of {}", token, vocabulary));
     e.tokens.push_back(static_cast<int32_t>(token));
   }
   e.positions = Indices(file, "positions", static_cast<int64_t>(e.tokens.size()));
   e.columns = Indices(file, "columns", vocabulary);
   e.logits = file.ReadF64("logits");
   if (e.logits.size() != e.positions.size() * e.columns.size()) {
-    Refuse(file, "'logits' has the wrong size",
-           fmt::format("{} values for {} positions × {} columns", e.logits.size(), e.positions.size(), e.columns.size()));
+    Refuse(
+        file, "'logits' has the wrong size",
+        fmt::format("{} values for {} positions × {} columns", e.logits.size(), e.positions.size(), e.columns.size()));
   }
   if (file.Find("greedy") != nullptr) e.greedy = file.ReadI64("greedy");
   return e;

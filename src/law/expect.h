@@ -16,12 +16,12 @@ namespace ekvi::law {
 struct ExpectSetup {
   engine::StepModel* model;
   std::function<std::unique_ptr<KvCache>()> make_cache;  // one empty row or more
-  bool f64 = false;  // the arithmetic
+  bool f64 = false;                                      // the arithmetic
   int64_t chunk = 512;
 };
 
-// See VerifyExpect in ekvi/verify.h for the tensors. Errors: kCorrupt where a tensor is missing or shapes do not fit together;
-// kInvalidArgument, kCapacity where the model refuses the tokens.
+// See VerifyExpect in ekvi/verify.h for the tensors. Errors: kCorrupt where a tensor is missing or shapes do not fit
+// together; kInvalidArgument, kCapacity where the model refuses the tokens.
 ExpectResult CompareExpected(const ExpectSetup& setup, const model::SafetensorsFile& file);
 
 }  // namespace ekvi::law

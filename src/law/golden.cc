@@ -31,8 +31,10 @@ GoldenResult Replay(const std::filesystem::path& path) {
   const model::SafetensorsFile file = model::SafetensorsFile::Open(path);
   const std::string kind(file.Metadata("kind").value_or(""));
   GoldenResult result{.file = path.filename().string(), .kind = kind};
-  if (kind == "gqa_attention") result.max_abs_error = law::ReplayAttention(file);
-  else if (kind == "decoder") result.max_abs_error = law::ReplayDecoder(file);
+  if (kind == "gqa_attention")
+    result.max_abs_error = law::ReplayAttention(file);
+  else if (kind == "decoder")
+    result.max_abs_error = law::ReplayDecoder(file);
   else
     throw Error(ErrorCode::kUnsupported, path.string() + ": no reference vectors of a known kind",
                 "metadata kind = '" + kind + "'", "known are gqa_attention and decoder");

@@ -23,7 +23,9 @@ class Metadata {
   int64_t Count(std::string_view key, std::optional<int64_t> otherwise = {}) const {
     return Number<int64_t>(key, otherwise);
   }
-  double Real(std::string_view key, std::optional<double> otherwise = {}) const { return Number<double>(key, otherwise); }
+  double Real(std::string_view key, std::optional<double> otherwise = {}) const {
+    return Number<double>(key, otherwise);
+  }
 
  private:
   template <typename T>
@@ -57,8 +59,11 @@ struct Case {
 
 Step ReadStep(const model::SafetensorsFile& file, const Case& c, int64_t index) {
   const auto name = [&](const char* part) { return fmt::format("{}.{}", index, part); };
-  Step step{.q = file.ReadF64(name("q")), .k = file.ReadF64(name("k")), .v = file.ReadF64(name("v")),
-            .out = file.ReadF64(name("out")), .counts = file.ReadI64(name("n_new"))};
+  Step step{.q = file.ReadF64(name("q")),
+            .k = file.ReadF64(name("k")),
+            .v = file.ReadF64(name("v")),
+            .out = file.ReadF64(name("out")),
+            .counts = file.ReadI64(name("n_new"))};
   const auto& shape = file.Shape(name("q"));
   step.tokens = shape.size() == 4 ? static_cast<int64_t>(shape[2]) : -1;
   const int64_t slots = c.batch * step.tokens;
@@ -145,8 +150,8 @@ class Replayer {
     for (bool more = true; more;) {
       more = false;
       for (size_t r = 0; r < done.size(); ++r) {
-        counts[r] = std::min(step.counts[r] - done[r], cutting.random ? static_cast<int64_t>(random_.Below(cutting.most + 1))
-                                                                      : cutting.most);
+        counts[r] = std::min(step.counts[r] - done[r],
+                             cutting.random ? static_cast<int64_t>(random_.Below(cutting.most + 1)) : cutting.most);
       }
       RunPart(step, done, counts);
       for (size_t r = 0; r < done.size(); ++r) more = (done[r] += counts[r]) < step.counts[r] || more;
@@ -164,15 +169,17 @@ class Replayer {
     Append append = cache_->BeginAppend(counts);
     std::vector<int64_t> q_offset, out_offset;
     for (int r = 0; r < static_cast<int>(c_.batch); ++r) {
-      const int64_t kv = (r * c_.shape.kv_heads * step.tokens + done[r]), q = r * c_.layer.q_heads * step.tokens + done[r];
+      const int64_t kv = (r * c_.shape.kv_heads * step.tokens + done[r]),
+                    q = r * c_.layer.q_heads * step.tokens + done[r];
       q_offset.push_back(q * dk);
       out_offset.push_back(q * dv);
-      append.Write<double>(0, r, {.k = step.k.data() + kv * dk,
-                                  .v = step.v.data() + kv * dv,
-                                  .k_token_stride = dk,
-                                  .k_head_stride = step.tokens * dk,
-                                  .v_token_stride = dv,
-                                  .v_head_stride = step.tokens * dv});
+      append.Write<double>(0, r,
+                           {.k = step.k.data() + kv * dk,
+                            .v = step.v.data() + kv * dv,
+                            .k_token_stride = dk,
+                            .k_head_stride = step.tokens * dk,
+                            .v_token_stride = dv,
+                            .v_head_stride = step.tokens * dv});
     }
     attention_.Plan(append, q_offset, out_offset);
     attention_.Run(0, HeadArray<const double>{step.q.data(), dk, step.tokens * dk},

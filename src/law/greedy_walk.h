@@ -1,4 +1,5 @@
-// Greedy text twice, with a cache and recomputed from nothing at every step: the price of no cache, and the same logits.
+// Greedy text twice, with a cache and recomputed from nothing at every step: the price of no cache, and the same
+// logits.
 #pragma once
 
 #include <cstdint>

@@ -110,7 +110,9 @@ PathResult RunPath(const Subject& subject, const Reference& reference, const Pat
     more = false;
     for (int r = 0; r < path.rows; ++r) {
       RowRun& row = rows[r];
-      const int64_t count = walk.Next(row.end - row.done, path.cut);
+      // Strangers run ahead: their caches are long enough to be taken for a neighbour's.
+      const int64_t rest = row.end - row.done;
+      const int64_t count = row.stranger ? rest : walk.Next(rest, path.cut);
       parts.push_back({.row = r,
                        .tokens = row.tokens,
                        .from = row.done,

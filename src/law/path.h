@@ -23,8 +23,8 @@ struct Path {
   Crew crew;
   Storage storage;
   Cut cut = Cut::kRandom;
-  int rows = 1;         // of several, every other one is a stranger: other tokens, not compared, in everybody's way
-  int64_t tokens = 0;   // how many of the reference's; 0: all
+  int rows = 1;        // of several, every other one is a stranger: other tokens, not compared, in everybody's way
+  int64_t tokens = 0;  // how many of the reference's; 0: all
 };
 
 // Rows of a cache that are fed with tokens step by step; what comes out is compared with the reference at once. Stops

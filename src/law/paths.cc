@@ -75,10 +75,8 @@ VerifyReport Prove(const Subject& subject, const VerifyOptions& options,
   const int64_t tokens = std::clamp<int64_t>(options.tokens, 1, context);
   const Reference reference(subject, tokens, options.seed, SetupOf(options.session));
 
-  VerifyReport report{.ok = true,
-                      .reference = ReferenceText(options, tokens),
-                      .logits_sha256 = reference.Sha256(),
-                      .paths = {}};
+  VerifyReport report{
+      .ok = true, .reference = ReferenceText(options, tokens), .logits_sha256 = reference.Sha256(), .paths = {}};
   const auto add = [&](PathResult result) {
     report.ok = report.ok && result.identical;
     if (on_path) on_path(result);

@@ -14,7 +14,8 @@ namespace {
 std::vector<int32_t> DrawTokens(int64_t count, int vocabulary, uint64_t seed) {
   std::vector<int32_t> tokens;
   base::Random random(seed);
-  for (int64_t i = 0; i < count; ++i) tokens.push_back(static_cast<int32_t>(random.Below(static_cast<uint64_t>(vocabulary))));
+  for (int64_t i = 0; i < count; ++i)
+    tokens.push_back(static_cast<int32_t>(random.Below(static_cast<uint64_t>(vocabulary))));
   return tokens;
 }
 
@@ -22,7 +23,8 @@ std::vector<int32_t> DrawTokens(int64_t count, int vocabulary, uint64_t seed) {
 
 void LogitsBlock::Resize(int64_t positions) {
   positions_ = positions;
-  if (bytes_.size() < static_cast<size_t>(positions) * RowBytes()) bytes_.resize(static_cast<size_t>(positions) * RowBytes());
+  if (bytes_.size() < static_cast<size_t>(positions) * RowBytes())
+    bytes_.resize(static_cast<size_t>(positions) * RowBytes());
 }
 
 engine::LogitsOut LogitsBlock::out(int64_t position) {

@@ -38,10 +38,12 @@ class LogitsBlock {
   std::vector<std::byte> bytes_;
 };
 
-// "token 17: logit 203 is 1.5, reference 1.25"; empty where row `index` of `got` has the bytes of reference row `position`.
+// "token 17: logit 203 is 1.5, reference 1.25"; empty where row `index` of `got` has the bytes of reference row
+// `position`.
 std::string LogitsDifference(const LogitsBlock& got, int64_t index, const LogitsBlock& want, int64_t position);
 
-// The first K or V value of row `row` that differs from reference row 0 over the first `length` tokens, in words; else empty.
+// The first K or V value of row `row` that differs from reference row 0 over the first `length` tokens, in words; else
+// empty.
 std::string CacheDifference(const KvCache& got, int row, const KvCache& want, int64_t length);
 
 // How the reference is computed; by the law it does not matter.

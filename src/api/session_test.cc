@@ -1,0 +1,158 @@
+// Goal: a session keeps its promises end to end: the reference text, turns, refusals that change nothing, options that
+// change no bit. Method: stories260K and the embedded model through the public classes only.
+#include "ekvi/session.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "ekvi/error.h"
+#include "ekvi/machine.h"
+#include "shared_path.h"
+
+namespace ekvi {
+namespace {
+
+constexpr SamplingOptions kGreedy{.temperature = 0};
+
+std::shared_ptr<const Model> Stories() { return Model::Load(testing::SharedPath("models/stories260K.gguf")); }
+
+std::string ReferenceText() {
+  std::ifstream file(testing::SharedPath("models/stories260K.expected.txt"));
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::string Message(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Session, GreedyTextOfStories260K_IsTheReferenceHoweverItIsComputed) {
+  const auto model = Stories();
+  for (const SessionOptions& options : std::vector<SessionOptions>{{},
+                                                                   {.reuse = false},
+                                                                   {.kind = CacheKind::kContiguous},
+                                                                   {.block_tokens = 16},
+                                                                   {.chunk = 1},
+                                                                   {.threads = 1},
+                                                                   {.target = "scalar"}}) {
+    Session session(model, options);
+    const GenerateResult result = session.Generate("", kGreedy, {.max_tokens = 120});
+    EXPECT_GT(result.text.size(), 200u);
+    EXPECT_EQ(ReferenceText().substr(0, result.text.size()), result.text);
+  }
+}
+
+TEST(Session, TextInPieces_IsTheTextOfTheResult) {
+  Session session(Model::Embedded());
+  std::string pieces;
+  const GenerateResult result = session.Generate("Once upon a time", {.seed = 3}, {.max_tokens = 60},
+                                                 [&](std::string_view piece) { pieces += piece; });
+  EXPECT_EQ(pieces, result.text);
+  EXPECT_EQ(result.stats.new_tokens, static_cast<int64_t>(result.tokens.size()));
+}
+
+TEST(Session, SeveralTurns_EqualOneLongRunAndComputeOnlyWhatIsNew) {
+  const auto model = Model::Embedded();
+  Session whole(model), turns(model);
+  const StopOptions stops{.max_tokens = 30, .ignore_end = true};
+  const GenerateResult want = whole.Generate("One morning", kGreedy, {.max_tokens = 90, .ignore_end = true});
+  GenerateResult turn = turns.Generate("One morning", kGreedy, stops);
+  std::vector<int32_t> tokens = turn.tokens;
+  for (int i = 0; i < 2; ++i) {
+    turn = turns.Generate(std::span<const int32_t>(), kGreedy, stops);
+    EXPECT_EQ(turn.stats.prompt_tokens - turn.stats.cached_tokens, 1);
+    tokens.insert(tokens.end(), turn.tokens.begin(), turn.tokens.end());
+  }
+  EXPECT_EQ(tokens, want.tokens);
+}
+
+TEST(Session, Truncated_GoesOnAsIfTheRestHadNeverBeen) {
+  Session session(Model::Embedded());
+  session.Generate("The red kite", kGreedy, {.max_tokens = 10});
+  const int64_t length = session.length();
+  const GenerateResult first = session.Generate(" and", kGreedy, {.max_tokens = 20});
+  session.Truncate(length);
+  EXPECT_EQ(session.Generate(" and", kGreedy, {.max_tokens = 20}).tokens, first.tokens);
+}
+
+// Bits of all logits of 90 tokens.
+std::vector<double> LogitsOf(const std::shared_ptr<const Model>& model, const SessionOptions& options) {
+  std::vector<int32_t> tokens;
+  for (int i = 0; i < 90; ++i) tokens.push_back((i * 37 + 5) % model->info().vocabulary);
+  std::vector<double> out(tokens.size() * static_cast<size_t>(model->info().vocabulary));
+  Session(model, options).Logits(tokens, out);
+  return out;
+}
+
+TEST(Session, Logits_AreTheSameBitsUnderEveryOption) {
+  const auto model = Model::Embedded();
+  const std::vector<double> want = LogitsOf(model, {});
+  std::vector<SessionOptions> all = {{.chunk = 1},    {.chunk = 7},     {.kind = CacheKind::kContiguous, .chunk = 33},
+                                     {.context = 90}, {.sequences = 3}, {.block_tokens = 64, .threads = 3}};
+  for (const std::string& target : DescribeMachine().targets) all.push_back({.chunk = 20, .target = target});
+  for (const SessionOptions& options : all) EXPECT_EQ(LogitsOf(model, options), want);
+}
+
+TEST(Session, RefusedCalls_NameTheNumbersAndChangeNothing) {
+  const auto model = Stories();
+  Session session(model);
+  const GenerateResult before = session.Generate("Lily", kGreedy, {.max_tokens = 5});
+  const int64_t length = session.length();
+  const std::vector<int32_t> bad = {5, 512}, negative = {-1}, many(520, 5);
+  const auto generate = [&](const std::vector<int32_t>& prompt) {
+    session.Generate(prompt, kGreedy, {.max_tokens = 5});
+  };
+  EXPECT_NE(Message([&] { generate(bad); }).find("512"), std::string::npos);
+  EXPECT_NE(Message([&] { generate(negative); }).find("-1"), std::string::npos);
+  EXPECT_NE(Message([&] { generate(many); }).find("520"), std::string::npos);
+  EXPECT_NE(Message([&] { session.Generate("x", {.temperature = -1}, {}); }).find("temperature"), std::string::npos);
+  EXPECT_EQ(session.length(), length);
+  Session fresh(model);
+  fresh.Generate("Lily", kGreedy, {.max_tokens = 5});
+  EXPECT_EQ(session.Generate("", kGreedy, {.max_tokens = 20}).tokens,
+            fresh.Generate("", kGreedy, {.max_tokens = 20}).tokens);
+}
+
+TEST(Session, OptionsOutOfRange_AreRefusedNotChanged) {
+  const auto model = Stories();
+  EXPECT_NE(Message([&] { Session(model, {.context = 513}); }).find("512"), std::string::npos);
+  EXPECT_NE(Message([&] { Session(model, {.block_tokens = 17}); }).find("17"), std::string::npos);
+  EXPECT_NE(Message([&] { Session(model, {.dtype_k = DType::kF64}); }), "");
+  EXPECT_NE(Message([&] { Session(model, {.chunk = 0}); }).find("chunk"), std::string::npos);
+  EXPECT_NE(Message([&] { Session(model, {.target = "sse2"}); }).find("sse2"), std::string::npos);
+}
+
+TEST(Session, CancelFromAnotherThread_EndsTheCallAndTheSequenceGoesOn) {
+  Session session(Model::Embedded());
+  int pieces = 0;
+  const GenerateResult result =
+      session.Generate("Once", {.seed = 1}, {.max_tokens = 500, .ignore_end = true}, [&](std::string_view) {
+        if (++pieces == 10) std::thread([&] { session.Cancel(); }).join();
+      });
+  EXPECT_EQ(result.finish, FinishReason::kCancelled);
+  EXPECT_LT(result.tokens.size(), 100u);
+  EXPECT_EQ(session.Generate("", kGreedy, {.max_tokens = 3, .ignore_end = true}).tokens.size(), 3u);
+}
+
+TEST(Model, EmbeddedModel_IsALlamaWithGroupedHeadsUnderOneAndAHalfMegabytes) {
+  const auto model = Model::Embedded();
+  EXPECT_EQ(model->info().architecture, "llama");
+  EXPECT_EQ(model->info().context, 1024);
+  EXPECT_LE(model->info().file_bytes, 1'500'000u);
+  EXPECT_LT(model->info().layers[0].kv_heads, model->info().layers[0].q_heads);
+  const std::vector<int32_t> tokens = model->Encode("One morning, Mia hid the red kite.");
+  EXPECT_EQ(model->Decode(tokens), "One morning, Mia hid the red kite.");
+}
+
+}  // namespace
+}  // namespace ekvi
