@@ -224,7 +224,7 @@ TEST(BR_82, TinyHostileFiles_TakeLittleMemory) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-#ifndef __SANITIZE_ADDRESS__
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     std::ifstream statm("/proc/self/statm");
     rlim_t pages = 0;
     statm >> pages;

@@ -10,7 +10,7 @@ namespace {
 // Chat templates and licences, the longest strings of real files, stay below 1 MiB.
 constexpr uint64_t kStringBytesMax = 16u << 20;
 
-constexpr char kIncomplete[] = "the file is incomplete or damaged: copy or download it again";
+constexpr char kIncomplete[] = "copy or download the file again: it is incomplete or damaged";
 
 }  // namespace
 

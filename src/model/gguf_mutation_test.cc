@@ -119,7 +119,7 @@ TEST(GgufMutation, SmallModel_IsRefusedOrWorks) {
 TEST(GgufMutation, Stories260K_IsRefusedOrWorks) {
   const auto path = testing::SharedPath("models/stories260K.gguf");
   EKVI_SKIP_WITHOUT(path);
-  MutateAndParse(path, 14003, 1 << 21, 1000);
+  MutateAndParse(path, 14003, 1 << 21, 400);
 }
 
 // A vocabulary without tensors: damage reaches the tokenizer's loader more often.

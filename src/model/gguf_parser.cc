@@ -29,7 +29,7 @@ constexpr uint32_t kAlignmentDefault = 32, kAlignmentMin = 8, kAlignmentMax = 64
 
 void CheckMagic(GgufCursor& cursor, std::string_view file) {
   if (cursor.left() == 0)
-    throw FileError(ErrorCode::kCorrupt, file, "the file is empty", "0 bytes", "download it again");
+    throw FileError(ErrorCode::kCorrupt, file, "the file is empty", "0 bytes", "copy or download the file again");
   if (cursor.left() < kMagic.size()) {
     throw cursor.Fail(ErrorCode::kCorrupt, "truncated", fmt::format("the file has {} bytes", cursor.left()));
   }

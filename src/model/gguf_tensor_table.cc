@@ -97,7 +97,7 @@ void CheckPlace(const GgufDataArea& area, const GgufTensor& tensor, uint64_t dat
     throw TensorError(area, tensor, "begins past the end of the file",
                       fmt::format("offset {} in the data, which begins at byte {}; the file has {} bytes",
                                   Digits(tensor.offset), Digits(data_start), Digits(area.bytes.size())),
-                      "the file is truncated or damaged: copy or download it again");
+                      "copy or download the file again: it is truncated or damaged");
   }
   const uint64_t there = data_bytes - tensor.offset;
   if (tensor.bytes > there) {
@@ -105,8 +105,7 @@ void CheckPlace(const GgufDataArea& area, const GgufTensor& tensor, uint64_t dat
         area, tensor, "ends past the end of the file",
         fmt::format("{} bytes expected from byte {}, {} are there; the file has {} bytes", Digits(tensor.bytes),
                     Digits(data_start + tensor.offset), Digits(there), Digits(area.bytes.size())),
-        fmt::format("the file is truncated (at least {} bytes missing): copy or download it again",
-                    Digits(tensor.bytes - there)));
+        fmt::format("copy or download the file again: at least {} bytes are missing", Digits(tensor.bytes - there)));
   }
 }
 
@@ -144,7 +143,7 @@ uint64_t DataStart(const GgufDataArea& area, const std::vector<GgufTensor>& tens
   throw FileError(ErrorCode::kCorrupt, area.file, "the tensors' data is missing",
                   fmt::format("{} tensors are described up to byte {}; the file has {} bytes", Digits(tensors.size()),
                               Digits(area.header_end), Digits(size)),
-                  "the file is truncated: copy or download it again");
+                  "copy or download the file again: it is truncated");
 }
 
 }  // namespace

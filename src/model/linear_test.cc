@@ -57,8 +57,8 @@ std::vector<T> RandomRows(int64_t count, uint64_t seed) {
 }
 
 template <typename T>
-std::vector<T> Run(const Linear<T>& linear, const std::vector<T>& x, int64_t m, kernels::Target target,
-                   base::ThreadPool& pool) {
+std::vector<T> Multiply(const Linear<T>& linear, const std::vector<T>& x, int64_t m, kernels::Target target,
+                        base::ThreadPool& pool) {
   std::vector<T> out(m * linear.outputs(), T(-77));
   RunAlone<T>({&linear, x.data(), linear.inputs(), out.data(), linear.outputs()}, m, Workshop<T>(target, &pool));
   return out;
@@ -80,7 +80,7 @@ void ExpectProduct(int64_t outputs, int64_t inputs, DType dtype, double toleranc
   const std::vector<double> x = RandomRows<double>(m * inputs, 4), bias = RandomRows<double>(outputs, 5);
   base::ThreadPool pool(2);
   const Linear<T> linear(s.view, std::vector<T>(bias.begin(), bias.end()), pool);
-  const std::vector<T> out = Run<T>(linear, std::vector<T>(x.begin(), x.end()), m, kernels::ParseTarget(""), pool);
+  const std::vector<T> out = Multiply<T>(linear, std::vector<T>(x.begin(), x.end()), m, kernels::ParseTarget(""), pool);
   for (int64_t row = 0; row < m; ++row) {
     for (int64_t n = 0; n < outputs; ++n) {
       EXPECT_NEAR(out[row * outputs + n], Naive(s, &x[row * inputs], n) + bias[n], tolerance) << DTypeName(dtype) << n;
@@ -115,15 +115,15 @@ void ExpectSameBits(DType dtype) {
   const Linear<T> linear(s.view, RandomRows<T>(outputs, 8), one);
   std::vector<T> expected;
   for (int64_t row = 0; row < m; ++row) {
-    const std::vector<T> alone =
-        Run<T>(linear, {x.begin() + row * inputs, x.begin() + (row + 1) * inputs}, 1, kernels::Target::kScalar, one);
+    const std::vector<T> alone = Multiply<T>(linear, {x.begin() + row * inputs, x.begin() + (row + 1) * inputs}, 1,
+                                             kernels::Target::kScalar, one);
     expected.insert(expected.end(), alone.begin(), alone.end());
   }
   for (const kernels::Target target : kTargets) {
     if (!kernels::TargetAvailable(target)) continue;
     for (base::ThreadPool* pool : {&one, &three}) {
       for (const int64_t rows : {1, 2, 3, 4, 7, 17, 256, 300}) {
-        const std::vector<T> out = Run<T>(linear, x, rows, target, *pool);
+        const std::vector<T> out = Multiply<T>(linear, x, rows, target, *pool);
         EXPECT_EQ(std::memcmp(out.data(), expected.data(), out.size() * sizeof(T)), 0)
             << DTypeName(dtype) << " " << kernels::TargetName(target) << " rows " << rows << " threads "
             << pool->threads();
@@ -155,7 +155,7 @@ TEST(Linear, Groups_ComputeWhatEachComputesAlone) {
     runs.push_back({&linears[i], x.data(), inputs, out[i].data(), linears[i].outputs()});
   }
   RunTogether<float>(runs, m, workshop);
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(out[i], Run<float>(linears[i], x, m, workshop.target, pool)) << i;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(out[i], Multiply<float>(linears[i], x, m, workshop.target, pool)) << i;
 }
 
 TEST(Linear, TransposedSlicedAndReorderedStorage_GiveTheSameMatrix) {
@@ -163,7 +163,8 @@ TEST(Linear, TransposedSlicedAndReorderedStorage_GiveTheSameMatrix) {
   const Stored s = RandomMatrix(outputs, inputs, DType::kF32, 10);
   const std::vector<float> x = RandomRows<float>(inputs, 11);
   base::ThreadPool pool(1);
-  const std::vector<float> expected = Run<float>(Linear<float>(s.view, {}, pool), x, 1, kernels::ParseTarget(""), pool);
+  const std::vector<float> expected =
+      Multiply<float>(Linear<float>(s.view, {}, pool), x, 1, kernels::ParseTarget(""), pool);
 
   std::vector<float> turned(outputs * inputs);
   for (int64_t n = 0; n < outputs; ++n) {
@@ -172,19 +173,19 @@ TEST(Linear, TransposedSlicedAndReorderedStorage_GiveTheSameMatrix) {
   MatrixView transposed = s.view;
   transposed.data = reinterpret_cast<const std::byte*>(turned.data());
   transposed.storage = MatrixStorage::kInputRows;
-  EXPECT_EQ(Run<float>(Linear<float>(transposed, {}, pool), x, 1, kernels::ParseTarget(""), pool), expected);
+  EXPECT_EQ(Multiply<float>(Linear<float>(transposed, {}, pool), x, 1, kernels::ParseTarget(""), pool), expected);
 
   for (MatrixView slice : {s.view, transposed}) {
     slice.first_output = 11;
     slice.outputs = 20;
-    EXPECT_EQ(Run<float>(Linear<float>(slice, {}, pool), x, 1, kernels::ParseTarget(""), pool),
+    EXPECT_EQ(Multiply<float>(Linear<float>(slice, {}, pool), x, 1, kernels::ParseTarget(""), pool),
               std::vector<float>(expected.begin() + 11, expected.begin() + 31));
   }
   std::vector<int32_t> backwards(outputs);
   std::iota(backwards.rbegin(), backwards.rend(), 0);
   MatrixView reordered = s.view;
   reordered.output_order = backwards;
-  EXPECT_EQ(Run<float>(Linear<float>(reordered, {}, pool), x, 1, kernels::ParseTarget(""), pool),
+  EXPECT_EQ(Multiply<float>(Linear<float>(reordered, {}, pool), x, 1, kernels::ParseTarget(""), pool),
             std::vector<float>(expected.rbegin(), expected.rend()));
 }
 
@@ -232,16 +233,16 @@ TEST(Linear, Faults_ChangeTheOutput) {
   const std::vector<float> x = RandomRows<float>(64, 14);
   base::ThreadPool one(1), two(2);
   const Linear<float> linear(s.view, {}, one);
-  const std::vector<float> right = Run<float>(linear, x, 1, kernels::Target::kScalar, one);
+  const std::vector<float> right = Multiply<float>(linear, x, 1, kernels::Target::kScalar, one);
   {
     const base::ScopedFault fault(base::Fault::kThreadTail);
-    EXPECT_EQ(Run<float>(linear, x, 1, kernels::Target::kScalar, one), right);
-    EXPECT_NE(Run<float>(linear, x, 1, kernels::Target::kScalar, two), right);
+    EXPECT_EQ(Multiply<float>(linear, x, 1, kernels::Target::kScalar, one), right);
+    EXPECT_NE(Multiply<float>(linear, x, 1, kernels::Target::kScalar, two), right);
   }
   const base::ScopedFault fault(base::Fault::kTargetRounding);
-  EXPECT_EQ(Run<float>(linear, x, 1, kernels::Target::kScalar, one), right);
+  EXPECT_EQ(Multiply<float>(linear, x, 1, kernels::Target::kScalar, one), right);
   if (kernels::TargetAvailable(kernels::Target::kAvx2))
-    EXPECT_NE(Run<float>(linear, x, 1, kernels::Target::kAvx2, one), right);
+    EXPECT_NE(Multiply<float>(linear, x, 1, kernels::Target::kAvx2, one), right);
 }
 
 }  // namespace

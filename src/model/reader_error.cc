@@ -43,6 +43,7 @@ std::string Digits(uint64_t number) {
 }
 
 Error FileError(ErrorCode code, std::string_view file, std::string_view what, std::string numbers, std::string hint) {
+  if (hint.empty() && code == ErrorCode::kCorrupt) hint = "copy or download the file again, or convert it again";
   std::string summary(file);
   summary += ": ";
   summary += what;

@@ -20,7 +20,7 @@ static_assert(std::endian::native == std::endian::little,
 constexpr uint64_t kLengthBytes = 8;
 // 65,536 tensors of 512-byte names need less.
 constexpr uint64_t kHeaderBytesMax = 32u << 20;
-constexpr char kIncomplete[] = "the file is incomplete or damaged: copy or download it again";
+constexpr char kIncomplete[] = "copy or download the file again: it is incomplete or damaged";
 
 // The header's text; checks its length against the file.
 std::string_view TakeHeader(std::span<const std::byte> bytes, std::string_view file) {
