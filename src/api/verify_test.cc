@@ -37,7 +37,7 @@ TEST(Verify, EveryInjectedFault_IsCaught) {
   const auto model = Model::Embedded();
   ASSERT_GE(FaultNames().size(), 8u);
   for (const FaultInfo& fault : FaultNames()) {
-    const VerifyReport report = Verify(model, {.greedy = 8, .fault = std::string(fault.name)});
+    const VerifyReport report = Verify(model, {.tokens = 300, .greedy = 8, .fault = std::string(fault.name)});
     EXPECT_FALSE(report.ok) << fault.name;
     bool named = false;
     for (const PathResult& path : report.paths) named = named || (!path.identical && !path.difference.empty());

@@ -14,10 +14,6 @@
 #include "ekvi/cache.h"
 #include "ekvi/error.h"
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
 namespace ekvi::testing {
 namespace {
 
@@ -195,12 +191,12 @@ TEST_P(EveryCache, CallersControlWord_ChangesNoBit) {
   std::vector<Token> tokens = Draw(2);
   std::ranges::fill(tokens[0], 0x1p-140);     // below the normal range of f32, and 0 in f16
   std::ranges::fill(tokens[1], 1 + 0x1p-12);  // rounds up in f16 only when rounding upwards
-  const unsigned host = _mm_getcsr();
-  _mm_setcsr(host | 0x8040 | 0x4000);  // flush results and operands to zero, round towards infinity
+  const unsigned host = __builtin_ia32_stmxcsr();
+  __builtin_ia32_ldmxcsr(host | 0x8040 | 0x4000);  // flush results and operands to zero, round towards infinity
   AppendTokens(*cache, 0, tokens);
   const std::vector<Token> seen = ReadRow(*cache, 0);
-  EXPECT_EQ(_mm_getcsr() & 0xE040, 0xC040u) << "the caller's word is given back";
-  _mm_setcsr(host);
+  EXPECT_EQ(__builtin_ia32_stmxcsr() & 0xE040, 0xC040u) << "the caller's word is given back";
+  __builtin_ia32_ldmxcsr(host);
   EXPECT_EQ(seen, (std::vector<Token>{Stored(layout_, tokens[0]), Stored(layout_, tokens[1])}));
 }
 #endif

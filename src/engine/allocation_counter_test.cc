@@ -1,10 +1,10 @@
 // Goal: other tests can count allocations. Method: operator new of this program is replaced by one that counts.
+#include <gtest/gtest.h>
+
 #include <cstdlib>
 #include <memory>
 #include <new>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "engine/test_support.h"
 

@@ -1,6 +1,7 @@
-// A whole vocabulary may want its exponentials. Each is some fourteen fused products and sums, exact everywhere but a call of
-// the C library each where the compiler may not use the instruction: 130 ns against 10 for one exponential. Hence the
-// same code is compiled once more with it and chosen where the machine has it.
+// A whole vocabulary may want its exponentials. Each is some fourteen fused products and sums: exact everywhere, but a
+// call of the C library each where the compiler may not use the instruction (about 130 ns an exponential against 10,
+// measured on Zen 4). Hence the same code is compiled once more with the instruction and chosen where the machine has
+// it.
 #include "engine/candidate.h"
 
 #include "base/cpu.h"

@@ -6,8 +6,8 @@
 
 namespace ekvi::engine {
 
-// Weights are integers, so that their sums are exact and the same in any order: 2^40 parts of the best token's weight. A
-// token below 2^-41 of the best one has none; the weights of 2^23 tokens together fit 63 bits.
+// Weights are integers, so that their sums are exact and the same in any order: 2^40 parts of the best token's weight.
+// A token below 2^-41 of the best one has none; the weights of 2^23 tokens together fit 63 bits.
 inline constexpr uint64_t kWeightUnit = uint64_t{1} << 40;
 
 struct Candidate {

@@ -22,13 +22,16 @@ struct FakeModelOptions {
   double spread = 8;  // logits lie in -spread / 2 … spread / 2
 };
 
-// Stores each token and its position in the cache and computes logits from a hash of all tokens and positions that it reads
-// back from there: a row, position or token that is mixed up changes every logit. A step costs tokens × length reads.
+// Stores each token and its position in the cache and computes logits from a hash of all tokens and positions that it
+// reads back from there: a row, position or token that is mixed up changes every logit. A step costs tokens × length
+// reads.
 class FakeModel : public StepModel {
  public:
   explicit FakeModel(FakeModelOptions options = {}) : options_(options) {}
 
-  static CacheLayout Layout() { return CacheLayout::Uniform(2, {.kv_heads = 1, .head_dim_k = 2, .head_dim_v = 1}, DType::kF64); }
+  static CacheLayout Layout() {
+    return CacheLayout::Uniform(2, {.kv_heads = 1, .head_dim_k = 2, .head_dim_v = 1}, DType::kF64);
+  }
 
   int vocabulary() const override { return options_.vocabulary; }
   int64_t context() const override { return options_.context; }
@@ -85,8 +88,12 @@ class FakeModel : public StepModel {
     }
     for (int layer = 0; layer < 2; ++layer) {
       append.Write<double>(layer, row.row,
-                           {.k = values_.data(), .v = values_.data(), .k_token_stride = 2, .k_head_stride = 2,
-                            .v_token_stride = 2, .v_head_stride = 2});
+                           {.k = values_.data(),
+                            .v = values_.data(),
+                            .k_token_stride = 2,
+                            .k_head_stride = 2,
+                            .v_token_stride = 2,
+                            .v_head_stride = 2});
     }
   }
 

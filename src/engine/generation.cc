@@ -1,12 +1,12 @@
-// One call is: check everything; append the prompt; compute what is pending; then sample, append, deliver, compute, until
-// a reason to finish. The token just sampled is always the pending one, so a cancelled or finished call leaves
+// One call is: check everything; append the prompt; compute what is pending; then sample, append, deliver, compute,
+// until a reason to finish. The token just sampled is always the pending one, so a cancelled or finished call leaves
 // nothing else behind than tokens, and the next call begins by computing them.
 #include "engine/generation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
-
-#include <fmt/format.h>
 
 #include "ekvi/cache_layout.h"
 #include "ekvi/error.h"
@@ -16,7 +16,8 @@
 namespace ekvi::engine {
 namespace {
 
-// Room for text is reserved for tokens of so many bytes on average (English pieces have about 4); more only costs a copy.
+// Room for text is reserved for tokens of so many bytes on average (English pieces have about 4); more only costs a
+// copy.
 constexpr int64_t kReservedTextBytes = 8;
 
 bool Contains(std::span<const int32_t> tokens, int32_t token) {
@@ -84,7 +85,8 @@ struct Generator::Run {
 Generator::Generator(StepModel& model, const std::atomic<bool>& cancel, GeneratorOptions options)
     : model_(&model), options_(std::move(options)), steps_(model, std::max<int64_t>(1, options_.chunk), cancel) {
   if (options_.chunk < 1) {
-    throw Error(ErrorCode::kInvalidArgument, "chunk is out of range", fmt::format("chunk = {}, allowed: 1 or more", options_.chunk),
+    throw Error(ErrorCode::kInvalidArgument, "chunk is out of range",
+                fmt::format("chunk = {}, allowed: 1 or more", options_.chunk),
                 "give the number of prompt tokens that one step computes at most");
   }
   logits_.resize(static_cast<size_t>(model.vocabulary()));
@@ -112,7 +114,8 @@ FinishReason Generator::Decode(Run& run) {
   const StopOptions& stops = run.request.stops;
   while (run.result.stats.new_tokens < run.limit) {
     if (run.result.stats.new_tokens > 0) {
-      if (Compute(sequence, sequence.size() - 1, logits_.data()) == StepEnd::kCancelled) return FinishReason::kCancelled;
+      const StepEnd end = Compute(sequence, sequence.size() - 1, logits_.data());
+      if (end == StepEnd::kCancelled) return FinishReason::kCancelled;
     }
     const int32_t token = run.sampler.Sample(logits_, sequence.tokens());
     run.Add(token, options_.now_ns());
@@ -156,8 +159,9 @@ void Generator::Logits(Sequence& sequence, std::span<const int32_t> tokens, std:
   const int64_t first = sequence.size();
   sequence.Append(tokens);
   if (Compute(sequence, first, out.data()) == StepEnd::kCancelled) {
+    const int64_t computed = std::max<int64_t>(0, sequence.cached() - first);
     throw Error(ErrorCode::kCancelled, "the computation of logits was cancelled",
-                fmt::format("{} of {} tokens were computed", std::max<int64_t>(0, sequence.cached() - first), tokens.size()));
+                fmt::format("{} of {} tokens were computed", computed, tokens.size()));
   }
   rollback.Keep();
 }

@@ -1,14 +1,13 @@
-// Goal: what is refused or fails changes nothing, and what is measured is true. Method: every kind of failure at every step,
-// then the same call again; a clock that counts computed tokens; operator new counted.
-#include "engine/generation.h"
+// Goal: what is refused or fails changes nothing, and what is measured is true. Method: every kind of failure at every
+// step, then the same call again; a clock that counts computed tokens; operator new counted.
+#include <gtest/gtest.h>
 
 #include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
-
+#include "engine/generation.h"
 #include "engine/generation_rig.h"
 #include "engine/test_support.h"
 
@@ -16,7 +15,8 @@ namespace ekvi::engine {
 namespace {
 
 const SamplingOptions kGreedy = {.temperature = 0};
-const SamplingOptions kDrawn = {.temperature = 1.2, .top_k = 0, .top_p = 0.98, .min_p = 0, .repetition_penalty = 1.1, .seed = 4};
+const SamplingOptions kDrawn = {
+    .temperature = 1.2, .top_k = 0, .top_p = 0.98, .min_p = 0, .repetition_penalty = 1.1, .seed = 4};
 const Tokens kPrompt = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5};
 const double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -44,7 +44,8 @@ TEST(BR_74, NoPromptAndNoTokens_LeaveTheNextCallUnharmed) {
     EXPECT_EQ(none.stats.first_token_ns, 0);
     EXPECT_EQ(rig.sequence.cached(), 11);
     EXPECT_TRUE(rig.Generate({}, kGreedy, {.max_tokens = 0}).tokens.empty());
-    EXPECT_EQ(rig.Generate({}, kGreedy, {.max_tokens = 9}).tokens, Rig().Generate(kPrompt, kGreedy, {.max_tokens = 9}).tokens);
+    EXPECT_EQ(rig.Generate({}, kGreedy, {.max_tokens = 9}).tokens,
+              Rig().Generate(kPrompt, kGreedy, {.max_tokens = 9}).tokens);
   }
 }
 
@@ -66,7 +67,8 @@ TEST(BR_75, IdsOutsideTheVocabulary_AreRefusedWithTheirIndex) {
       const auto error = Thrown([&] { rig.Generate(prompt, kGreedy, {}); });
       ASSERT_TRUE(error);
       EXPECT_EQ(error->code(), ErrorCode::kInvalidArgument);
-      EXPECT_EQ(error->numbers(), "prompt[" + std::to_string(index) + "] = " + std::to_string(id) + ", allowed: 0 to 63");
+      EXPECT_EQ(error->numbers(),
+                "prompt[" + std::to_string(index) + "] = " + std::to_string(id) + ", allowed: 0 to 63");
       std::vector<double> out(prompt.size() * 64);
       EXPECT_EQ(Thrown([&] { rig.generator.Logits(rig.sequence, prompt, out); })->code(), ErrorCode::kInvalidArgument);
       EXPECT_EQ(rig.model->steps(), steps);
@@ -113,7 +115,9 @@ TEST(Generation, StepThatFails_LeavesTheSequenceAsItWas) {
       rig.model->on_step = [&] {
         if (rig.model->steps() - first_turn == failing) throw Error(ErrorCode::kCapacity, "no block is free");
       };
-      EXPECT_EQ(Thrown([&] { rig.Generate(kPrompt, kDrawn, {.max_tokens = 8}); })->code(), ErrorCode::kCapacity) << failing;
+      const auto error = Thrown([&] { rig.Generate(kPrompt, kDrawn, {.max_tokens = 8}); });
+      ASSERT_TRUE(error) << failing;
+      EXPECT_EQ(error->code(), ErrorCode::kCapacity) << failing;
       EXPECT_EQ(rig.tokens(), wanted.before);
       if (reuse) {
         EXPECT_EQ(rig.sequence.cached(), wanted.cached);
@@ -161,7 +165,8 @@ TEST(Generation, LogitsThatAreNotFinite_EndAsCorruptWithThePosition) {
   Generator generator(model, cancel, {});
   const StopOptions stops;
   const auto error = Thrown([&] {
-    generator.Generate(sequence, {.prompt = kPrompt, .sampling = kGreedy, .stops = stops, .text = Letters(), .on_text = {}});
+    generator.Generate(sequence,
+                       {.prompt = kPrompt, .sampling = kGreedy, .stops = stops, .text = Letters(), .on_text = {}});
   });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), ErrorCode::kCorrupt);
@@ -235,7 +240,8 @@ TEST(Logits, OfAnyCut_AreThoseOfOnePass) {
       rig.generator.Logits(rig.sequence, tokens.subspan(cut), std::span(got).subspan(cut * 64));
       EXPECT_EQ(got, wanted);
       EXPECT_EQ(rig.sequence.cached(), 11);
-      EXPECT_EQ(rig.Generate({}, kDrawn, {.max_tokens = 5}).tokens, Rig().Generate(kPrompt, kDrawn, {.max_tokens = 5}).tokens);
+      EXPECT_EQ(rig.Generate({}, kDrawn, {.max_tokens = 5}).tokens,
+                Rig().Generate(kPrompt, kDrawn, {.max_tokens = 5}).tokens);
     }
   }
 }

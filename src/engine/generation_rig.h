@@ -36,13 +36,14 @@ inline TextSource Letters() {
 // Token t is the byte t; whole characters only, U+FFFD for one that is cut at the end.
 inline TextSource Bytes() {
   const auto held = std::make_shared<std::string>();
-  return {.push = [held](int32_t token) {
-            *held += static_cast<char>(token);
-            const size_t whole = ValidUtf8Prefix(*held);
-            std::string text = held->substr(0, whole);
-            held->erase(0, whole);
-            return text;
-          },
+  return {.push =
+              [held](int32_t token) {
+                *held += static_cast<char>(token);
+                const size_t whole = ValidUtf8Prefix(*held);
+                std::string text = held->substr(0, whole);
+                held->erase(0, whole);
+                return text;
+              },
           .finish = [held] { return std::string(held->empty() ? "" : "\uFFFD"); }};
 }
 
@@ -52,8 +53,10 @@ class Rig {
       : model(NewModel(options)),
         cache(NewCache(options)),
         sequence(*cache, 1),
-        generator(*model, cancel, {.chunk = options.chunk, .reuse = options.reuse, .end_tokens = options.end_tokens,
-                                   .now_ns = [this] { return now_ns ? now_ns() : 0; }}) {}
+        generator(*model, cancel,
+                  {.chunk = options.chunk, .reuse = options.reuse, .end_tokens = options.end_tokens, .now_ns = [this] {
+                     return now_ns ? now_ns() : 0;
+                   }}) {}
 
   GenerateResult Generate(const Tokens& prompt, const SamplingOptions& sampling, const StopOptions& stops) {
     streamed.clear();
@@ -64,8 +67,8 @@ class Rig {
       if (on_piece) on_piece();
     };
     const TextSource source = text ? text() : Letters();
-    return generator.Generate(sequence, {.prompt = prompt, .sampling = sampling, .stops = stops, .text = source,
-                                         .on_text = on_text});
+    return generator.Generate(
+        sequence, {.prompt = prompt, .sampling = sampling, .stops = stops, .text = source, .on_text = on_text});
   }
 
   Tokens tokens() const { return {sequence.tokens().begin(), sequence.tokens().end()}; }
@@ -94,9 +97,9 @@ class Rig {
       return std::make_unique<ContiguousCache>(FakeModel::Layout(), ContiguousShape{.rows = 2, .max_len = context});
     }
     const int64_t blocks = BlocksFor(context, options.block_tokens);
-    return std::make_unique<PagedCache>(FakeModel::Layout(), PagedShape{.rows = 2, .max_len = context,
-                                                                        .block_tokens = options.block_tokens,
-                                                                        .block_count = blocks});
+    return std::make_unique<PagedCache>(
+        FakeModel::Layout(),
+        PagedShape{.rows = 2, .max_len = context, .block_tokens = options.block_tokens, .block_count = blocks});
   }
 };
 

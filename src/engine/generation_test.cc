@@ -1,15 +1,15 @@
-// Goal: a generation's tokens depend on the tokens before them and the options, not on turns, cuts, caches or interruptions,
-// and the reason to finish is right. Method: the fake model hashes what the cache holds, so any mistake changes the
-// tokens; results are compared with ==.
+// Goal: a generation's tokens depend on the tokens before them and the options, not on turns, cuts, caches or
+// interruptions, and the reason to finish is right. Method: the fake model hashes what the cache holds, so any mistake
+// changes the tokens; results are compared with ==.
 #include "engine/generation.h"
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "base/random.h"
 #include "engine/generation_rig.h"
@@ -19,7 +19,8 @@ namespace ekvi::engine {
 namespace {
 
 const SamplingOptions kGreedy = {.temperature = 0};
-const SamplingOptions kDrawn = {.temperature = 1.2, .top_k = 0, .top_p = 0.98, .min_p = 0, .repetition_penalty = 1.1, .seed = 4};
+const SamplingOptions kDrawn = {
+    .temperature = 1.2, .top_k = 0, .top_p = 0.98, .min_p = 0, .repetition_penalty = 1.1, .seed = 4};
 const Tokens kPrompt = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5};
 
 Tokens Concat(std::initializer_list<Tokens> parts) {
@@ -64,7 +65,8 @@ TEST(Generation, Turns_EqualOneLongRun) {
       Tokens got;
       while (got.size() < 50) {
         const auto count = static_cast<int64_t>(std::min<uint64_t>(random.Below(12), 50 - got.size()));
-        const auto result = rig.Generate(got.empty() && rig.sequence.size() == 0 ? kPrompt : Tokens{}, sampling, {.max_tokens = count});
+        const Tokens prompt = rig.sequence.size() == 0 ? kPrompt : Tokens{};
+        const auto result = rig.Generate(prompt, sampling, {.max_tokens = count});
         got.insert(got.end(), result.tokens.begin(), result.tokens.end());
         ASSERT_EQ(rig.tokens(), Concat({kPrompt, got}));
       }
@@ -93,7 +95,8 @@ TEST(Generation, AfterTruncation_EqualsAFreshRun) {
   for (const int64_t length : {15, 11, 4}) {
     rig.sequence.Truncate(length);
     const Tokens start = rig.tokens();
-    EXPECT_EQ(rig.Generate({}, kDrawn, {.max_tokens = 8}).tokens, Rig().Generate(start, kDrawn, {.max_tokens = 8}).tokens);
+    EXPECT_EQ(rig.Generate({}, kDrawn, {.max_tokens = 8}).tokens,
+              Rig().Generate(start, kDrawn, {.max_tokens = 8}).tokens);
     rig.sequence.Truncate(length);
     EXPECT_EQ(rig.Generate({7, 7}, kDrawn, {.max_tokens = 8}).tokens,
               Rig().Generate(Concat({start, {7, 7}}), kDrawn, {.max_tokens = 8}).tokens);
@@ -162,7 +165,8 @@ TEST(BR_53, EveryStopOutOfTheOutput_EndsTheStreamRightBeforeIt) {
       const std::string stop = whole.substr(from, bytes);
       const size_t at = whole.find(stop);
       Rig rig({.script = script});
-      const GenerateResult result = rig.Generate({9}, kGreedy, {.max_tokens = static_cast<int64_t>(whole.size()), .strings = {stop}});
+      const auto limit = static_cast<int64_t>(whole.size());
+      const GenerateResult result = rig.Generate({9}, kGreedy, {.max_tokens = limit, .strings = {stop}});
       ASSERT_EQ(result.text, whole.substr(0, at)) << stop;
       ASSERT_EQ(rig.streamed, result.text);
       ASSERT_EQ(result.finish, FinishReason::kStop);
@@ -255,7 +259,8 @@ TEST(BR_10, NeverMoreThanMaxTokens_AndTheContextEnds) {
     for (const int64_t limit : {0, 1, 2, 15, 16, 17, 100}) {
       for (const bool reuse : {true, false}) {
         Rig rig({.reuse = reuse, .model = {.context = 16}});
-        const GenerateResult result = rig.Generate(Tokens(static_cast<size_t>(prompt), 2), kDrawn, {.max_tokens = limit});
+        const Tokens tokens(static_cast<size_t>(prompt), 2);
+        const GenerateResult result = rig.Generate(tokens, kDrawn, {.max_tokens = limit});
         EXPECT_EQ(static_cast<int64_t>(result.tokens.size()), std::min(limit, 17 - prompt));
         EXPECT_EQ(result.finish, FinishReason::kLength);
       }

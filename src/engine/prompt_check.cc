@@ -1,8 +1,8 @@
 #include "engine/prompt_check.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "ekvi/error.h"
 
@@ -25,8 +25,8 @@ void CheckTokens(const StepModel& model, const Sequence& sequence, std::span<con
   throw Error(ErrorCode::kCapacity, "the prompt does not fit the context",
               fmt::format("sequence {} tokens + prompt {} tokens = {} > context {}", sequence.size(), count,
                           sequence.size() + count, context),
-              fmt::format("shorten prompt or sequence by {} tokens, or raise the context (this model's maximum is {})", excess,
-                          model.context()));
+              fmt::format("shorten prompt or sequence by {} tokens, or raise the context (the model's maximum is {})",
+                          excess, model.context()));
 }
 
 }  // namespace ekvi::engine

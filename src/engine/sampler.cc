@@ -1,14 +1,15 @@
-// From logits to one token. Candidates are ranked by logit descending, then id. top_k keeps a heap with the worst in front, so
-// most logits cost one comparison. What min_p and top_p keep is a beginning of the ranking each, so the shorter one is
-// the result, and min_p, which looks at each token alone, goes first and leaves little to sort. top_p and the draw
-// walk the ranking from the best; it is sorted only as far as they get. Sums are of integers: no order changes them.
+// From logits to one token. Candidates are ranked by logit descending, then id. top_k keeps a heap with the worst in
+// front, so most logits cost one comparison. What min_p and top_p keep is a beginning of the ranking each, so the
+// shorter one is the result, and min_p, which looks at each token alone, goes first and leaves little to sort. top_p
+// and the draw walk the ranking from the best; it is sorted only as far as they get. Sums are of integers: no order
+// changes them.
 #include "engine/sampler.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include <fmt/format.h>
 
 #include "base/check.h"
 #include "base/fpenv.h"
@@ -26,7 +27,7 @@ constexpr size_t kFirstSorted = 64;
 
 [[noreturn]] void NotFinite(std::string numbers) {
   throw Error(ErrorCode::kCorrupt, "logits are not finite", std::move(numbers),
-              "check that the model's file is whole, or compute in f64: weights that are damaged or overflow give this");
+              "check that the model's file is whole, or compute in f64: damaged or overflowing weights give this");
 }
 
 // The greatest logit with the smallest id; weight 0 where there is none above -inf.
@@ -104,7 +105,7 @@ void Sampler::Select(std::span<const double> logits, double best) {
   const size_t limit = MaxCandidates(options_, vocabulary_);
   const bool heap = limit < logits.size();
   for (size_t i = 0; i < logits.size(); ++i) {
-    if (logits[i] == -kInfinity || best - logits[i] > reach) continue;
+    if (best - logits[i] > reach) continue;
     const Candidate candidate = {.token = static_cast<int32_t>(i), .logit = logits[i]};
     if (heap && candidates_.size() == limit) {
       if (!Better(candidate, candidates_.front())) continue;
@@ -119,7 +120,8 @@ void Sampler::Select(std::span<const double> logits, double best) {
 // Drops what min_p or a weight of zero excludes; the sum of what stays.
 uint64_t Sampler::CutSmall() {
   const double least = std::max(1.0, options_.min_p * static_cast<double>(kWeightUnit));
-  std::erase_if(candidates_, [least](const Candidate& candidate) { return static_cast<double>(candidate.weight) < least; });
+  const auto small = [least](const Candidate& candidate) { return static_cast<double>(candidate.weight) < least; };
+  std::erase_if(candidates_, small);
   uint64_t sum = 0;
   for (const Candidate& candidate : candidates_) sum += candidate.weight;
   return sum;

@@ -10,9 +10,9 @@
 
 namespace ekvi::engine {
 
-// One thread at a time. All memory is taken by the constructor: 9 bytes per token of the vocabulary for bias and penalty,
-// 24 per possible candidate (top_k of them, else the vocabulary). Time: one pass over the logits; without top_k one
-// exponential for each; sorted is only what can be drawn, as far as the draw goes.
+// One thread at a time. All memory is taken by the constructor: 9 bytes per token of the vocabulary for bias and
+// penalty, 24 per possible candidate (top_k of them, else the vocabulary). Time: one pass over the logits; without
+// top_k one exponential for each; sorted is only what can be drawn, as far as the draw goes.
 class Sampler {
  public:
   // So many weights have a sum that cannot overflow.
@@ -21,14 +21,13 @@ class Sampler {
   // Errors: as CheckSampling; kUnsupported for more than kVocabularyMax tokens.
   Sampler(const SamplingOptions& options, int vocabulary);
 
-  // The token that follows `tokens` (all of the sequence so far: their count is the new token's absolute position), given
-  // logits[vocabulary]. Precondition (checked): that size; the tokens lie inside the vocabulary.
-  // Errors: kCorrupt where a logit is NaN or +inf, or all are -inf, with the position; kInvalidArgument where the bias
-  // leaves no token.
+  // The token that follows `tokens` (all of the sequence so far: their count is the new token's absolute position),
+  // given logits[vocabulary]. Precondition (checked): that size; the tokens lie inside the vocabulary. Errors: kCorrupt
+  // where a logit is NaN or +inf, or all are -inf, with the position; kInvalidArgument where the bias leaves no token.
   int32_t Sample(std::span<const double> logits, std::span<const int32_t> tokens);
 
-  // The tokens that Sample draws from, best first, valid until the next call; errors as Sample. With temperature 0 it is
-  // the one token.
+  // The tokens that Sample draws from, best first, valid until the next call; errors as Sample. With temperature 0 it
+  // is the one token.
   std::span<const Candidate> Candidates(std::span<const double> logits, std::span<const int32_t> tokens);
 
   const SamplingOptions& options() const { return options_; }

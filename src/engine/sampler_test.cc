@@ -1,6 +1,9 @@
-// Goal: every rule of ekvi/sampling.h alone, all of them together, and the draw. Method: tiny cases computed by hand; a naive
-// twin that sorts everything and cuts in the documented order; a chi-square bound on the frequencies under a fixed seed.
+// Goal: every rule of ekvi/sampling.h alone, all of them together, and the draw. Method: tiny cases computed by hand; a
+// naive twin that sorts everything and cuts in the documented order; a chi-square bound on the frequencies under a
+// fixed seed.
 #include "engine/sampler.h"
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cfenv>
@@ -9,8 +12,6 @@
 #include <numeric>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "base/random.h"
 #include "engine/test_support.h"
@@ -79,6 +80,7 @@ TEST(Sampler, Bias_AddsUpAndForbids) {
 TEST(Sampler, Bias_ThatOverflows_StaysFinite) {
   const double most = std::numeric_limits<double>::max();
   EXPECT_EQ(SampleOnce({.temperature = 0, .logit_bias = {{1, most}}}, {0, most}, {}), 1);
+  EXPECT_EQ(SampleOnce({.logit_bias = {{1, most}}}, {0, most}, {}), 1);
   EXPECT_EQ(SampleOnce({.repetition_penalty = 1e-300}, {0, most}, {1}), 1);
 }
 
@@ -132,8 +134,8 @@ TEST(Sampler, Temperature_AtItsEnds_IsGreedyOrEven) {
 
 TEST(Sampler, TopK_KeepsTheBestWithSmallIdsAmongEquals) {
   SamplingOptions options = kPlain;
-  for (const auto& [top_k, wanted] : std::vector<std::pair<int, Tokens>>{{1, {2}}, {2, {2, 0}}, {3, {2, 0, 3}}, {4, {2, 0, 3, 1}},
-                                                                       {5, {2, 0, 3, 1}}, {0, {2, 0, 3, 1}}}) {
+  for (const auto& [top_k, wanted] : std::vector<std::pair<int, Tokens>>{
+           {1, {2}}, {2, {2, 0}}, {3, {2, 0, 3}}, {4, {2, 0, 3, 1}}, {5, {2, 0, 3, 1}}, {0, {2, 0, 3, 1}}}) {
     options.top_k = top_k;
     EXPECT_EQ(KeptTokens(options, kTenths), wanted) << top_k;
   }
@@ -143,8 +145,8 @@ TEST(Sampler, TopK_KeepsTheBestWithSmallIdsAmongEquals) {
 
 TEST(Sampler, TopP_KeepsTheFewestThatReachTheShare) {
   SamplingOptions options = kPlain;
-  for (const auto& [top_p, count] : std::vector<std::pair<double, size_t>>{{0, 1}, {0.39, 1}, {0.41, 2}, {0.69, 2}, {0.71, 3},
-                                                                         {0.89, 3}, {0.91, 4}, {1, 4}}) {
+  for (const auto& [top_p, count] : std::vector<std::pair<double, size_t>>{
+           {0, 1}, {0.39, 1}, {0.41, 2}, {0.69, 2}, {0.71, 3}, {0.89, 3}, {0.91, 4}, {1, 4}}) {
     options.top_p = top_p;
     EXPECT_EQ(Kept(options, kTenths).size(), count) << top_p;
   }
@@ -155,8 +157,8 @@ TEST(Sampler, TopP_KeepsTheFewestThatReachTheShare) {
 
 TEST(Sampler, MinP_ComparesWithTheBest) {
   SamplingOptions options = kPlain;
-  for (const auto& [min_p, count] : std::vector<std::pair<double, size_t>>{{0, 4}, {0.2, 4}, {0.3, 3}, {0.49, 3}, {0.51, 2},
-                                                                         {0.74, 2}, {0.76, 1}, {1, 1}}) {
+  for (const auto& [min_p, count] : std::vector<std::pair<double, size_t>>{
+           {0, 4}, {0.2, 4}, {0.3, 3}, {0.49, 3}, {0.51, 2}, {0.74, 2}, {0.76, 1}, {1, 1}}) {
     options.min_p = min_p;
     EXPECT_EQ(Kept(options, kTenths).size(), count) << min_p;
   }
@@ -286,7 +288,8 @@ std::vector<Candidate> Naive(const SamplingOptions& options, Logits logits, cons
     const double share = numeric::Exp((candidate.logit - all.front().logit) / options.temperature);
     candidate.weight = static_cast<uint64_t>(std::floor(share * 0x1p40 + 0.5));
   }
-  if (options.top_k > 0 && static_cast<size_t>(options.top_k) < all.size()) all.resize(static_cast<size_t>(options.top_k));
+  const auto top_k = static_cast<size_t>(options.top_k);
+  if (top_k > 0 && top_k < all.size()) all.resize(top_k);
   uint64_t total = 0, sum = 0;
   for (const Candidate& candidate : all) total += candidate.weight;
   const auto wanted = static_cast<uint64_t>(options.top_p * static_cast<double>(total));
@@ -302,9 +305,10 @@ std::vector<Candidate> Naive(const SamplingOptions& options, Logits logits, cons
 int32_t NaiveDraw(const std::vector<Candidate>& candidates, uint64_t seed, size_t position) {
   uint64_t total = 0, sum = 0;
   for (const Candidate& candidate : candidates) total += candidate.weight;
+  const double target = base::RandomUnit(seed, position) * static_cast<double>(total);
   for (const Candidate& candidate : candidates) {
     sum += candidate.weight;
-    if (static_cast<double>(sum) > base::RandomUnit(seed, position) * static_cast<double>(total)) return candidate.token;
+    if (static_cast<double>(sum) > target) return candidate.token;
   }
   return -1;
 }
@@ -388,7 +392,8 @@ TEST(Sampler, Calls_AllocateNothing) {
   const Tokens tokens(700, 17);
   for (const SamplingOptions& options :
        {SamplingOptions{.temperature = 0}, SamplingOptions{}, kPlain, SamplingOptions{.top_k = 0, .top_p = 0.9},
-        SamplingOptions{.top_k = 0, .top_p = 1, .repetition_penalty = 1.1, .repetition_window = 0, .logit_bias = {{1, 2.0}}}}) {
+        SamplingOptions{
+            .top_k = 0, .top_p = 1, .repetition_penalty = 1.1, .repetition_window = 0, .logit_bias = {{1, 2.0}}}}) {
     Sampler sampler(options, 5000);
     const int64_t before = allocation_count;
     for (int i = 0; i < 3; ++i) sampler.Sample(logits, tokens);

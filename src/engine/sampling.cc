@@ -1,11 +1,11 @@
 // The checks of sampling and stop options. Comparisons are written so that NaN fails them.
 #include "ekvi/sampling.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "ekvi/error.h"
 #include "engine/utf8.h"
@@ -15,7 +15,8 @@ namespace {
 
 template <typename T>
 [[noreturn]] void Refuse(const std::string& name, T value, std::string_view range) {
-  throw Error(ErrorCode::kInvalidArgument, name + " is out of range", fmt::format("{} = {}, allowed: {}", name, value, range),
+  throw Error(ErrorCode::kInvalidArgument, name + " is out of range",
+              fmt::format("{} = {}, allowed: {}", name, value, range),
               fmt::format("give a value in the range {}", range));
 }
 
@@ -31,7 +32,8 @@ void CheckBias(const SamplingOptions& options, int vocabulary) {
   for (size_t i = 0; i < options.logit_bias.size(); ++i) {
     const auto& [token, bias] = options.logit_bias[i];
     CheckToken(fmt::format("logit_bias[{}] token", i), token, vocabulary);
-    if (!(bias < std::numeric_limits<double>::infinity())) Refuse(fmt::format("logit_bias[{}]", i), bias, "finite or -inf");
+    const bool allowed = bias < std::numeric_limits<double>::infinity();
+    if (!allowed) Refuse(fmt::format("logit_bias[{}]", i), bias, "finite or -inf");
   }
 }
 
@@ -60,7 +62,7 @@ void CheckStops(const StopOptions& options, int vocabulary) {
     const std::string& stop = options.strings[i];
     if (stop.empty()) {
       throw Error(ErrorCode::kInvalidArgument, fmt::format("stop string [{}] is empty", i),
-                  fmt::format("0 bytes, allowed: 1 or more"), "leave it out, or give at least one character");
+                  "0 bytes, allowed: 1 or more", "leave it out, or give at least one character");
     }
     if (const size_t valid = engine::ValidUtf8Prefix(stop); valid != stop.size()) {
       throw Error(ErrorCode::kInvalidArgument, fmt::format("stop string [{}] is not UTF-8", i),

@@ -1,12 +1,12 @@
 // Goal: options out of range are refused with name, value and range, and only those. Method: one bad value at a time.
 #include "ekvi/sampling.h"
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <limits>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "engine/test_support.h"
 
@@ -38,10 +38,22 @@ const std::vector<BadSampling> kBadSampling = {
     {"repetition_penalty", "nan", [](SamplingOptions& o) { o.repetition_penalty = kNan; }},
     {"repetition_penalty", "inf", [](SamplingOptions& o) { o.repetition_penalty = kInfinity; }},
     {"repetition_window", "-5", [](SamplingOptions& o) { o.repetition_window = -5; }},
-    {"logit_bias[1]", "-1", [](SamplingOptions& o) { o.logit_bias = {{0, 1.0}, {-1, 1.0}}; }},
-    {"logit_bias[0]", "10", [](SamplingOptions& o) { o.logit_bias = {{kVocabulary, 1.0}}; }},
-    {"logit_bias[0]", "nan", [](SamplingOptions& o) { o.logit_bias = {{0, kNan}}; }},
-    {"logit_bias[0]", "inf", [](SamplingOptions& o) { o.logit_bias = {{0, kInfinity}}; }},
+    {"logit_bias[1]", "-1",
+     [](SamplingOptions& o) {
+       o.logit_bias = {{0, 1.0}, {-1, 1.0}};
+     }},
+    {"logit_bias[0]", "10",
+     [](SamplingOptions& o) {
+       o.logit_bias = {{kVocabulary, 1.0}};
+     }},
+    {"logit_bias[0]", "nan",
+     [](SamplingOptions& o) {
+       o.logit_bias = {{0, kNan}};
+     }},
+    {"logit_bias[0]", "inf",
+     [](SamplingOptions& o) {
+       o.logit_bias = {{0, kInfinity}};
+     }},
 };
 
 TEST(CheckSampling, OutOfRange_IsRefusedWithNameValueAndRange) {
@@ -60,11 +72,17 @@ TEST(CheckSampling, OutOfRange_IsRefusedWithNameValueAndRange) {
 
 TEST(CheckSampling, EndsOfTheRanges_AreAccepted) {
   CheckSampling({}, kVocabulary);
-  CheckSampling({.temperature = 0, .top_k = 0, .top_p = 0, .min_p = 0, .repetition_penalty = 1e-9, .repetition_window = 0},
-                kVocabulary);
-  CheckSampling({.temperature = 1e300, .top_k = std::numeric_limits<int>::max(), .top_p = 1, .min_p = 1,
-                 .repetition_penalty = 1e300, .repetition_window = std::numeric_limits<int>::max(),
-                 .logit_bias = {{0, -kInfinity}, {kVocabulary - 1, 1e300}}, .seed = ~uint64_t{0}},
+  CheckSampling(
+      {.temperature = 0, .top_k = 0, .top_p = 0, .min_p = 0, .repetition_penalty = 1e-9, .repetition_window = 0},
+      kVocabulary);
+  CheckSampling({.temperature = 1e300,
+                 .top_k = std::numeric_limits<int>::max(),
+                 .top_p = 1,
+                 .min_p = 1,
+                 .repetition_penalty = 1e300,
+                 .repetition_window = std::numeric_limits<int>::max(),
+                 .logit_bias = {{0, -kInfinity}, {kVocabulary - 1, 1e300}},
+                 .seed = ~uint64_t{0}},
                 kVocabulary);
 }
 
@@ -90,7 +108,8 @@ TEST(CheckStops, OutOfRange_IsRefusedWithNameValueAndRange) {
 
 TEST(CheckStops, EndsOfTheRanges_AreAccepted) {
   CheckStops({}, kVocabulary);
-  CheckStops({.max_tokens = 0, .tokens = {0, 9}, .strings = {"a", std::string("\0", 1), "\n", "é", "🙂"}}, kVocabulary);
+  CheckStops({.max_tokens = 0, .tokens = {0, 9}, .strings = {"a", std::string("\0", 1), "\n", "é", "🙂"}},
+             kVocabulary);
   CheckStops({.max_tokens = std::numeric_limits<int64_t>::max()}, kVocabulary);
 }
 

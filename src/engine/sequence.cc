@@ -1,8 +1,8 @@
 #include "engine/sequence.h"
 
-#include <string>
-
 #include <fmt/format.h>
+
+#include <string>
 
 #include "base/check.h"
 #include "ekvi/error.h"

@@ -43,8 +43,8 @@ class Sequence {
 
   // Forgets the tokens from `size` on, in the cache too. kInvalidArgument, nothing changed, outside 0 … size().
   void Truncate(int64_t size);
-  // Keeps all tokens but drops keys and values from `cached` on: those tokens are pending again. Nothing happens where no
-  // more than `cached` are stored. kInvalidArgument for a negative count.
+  // Keeps all tokens but drops keys and values from `cached` on: those tokens are pending again. Nothing happens where
+  // no more than `cached` are stored. kInvalidArgument for a negative count.
   void Uncache(int64_t cached);
   // The same tokens in row `row` of the same cache, sharing what is stored (KvCache::Fork drops what that row held).
   // Precondition (checked): another row, inside the cache.
@@ -56,8 +56,8 @@ class Sequence {
   std::vector<int32_t> tokens_;
 };
 
-// Puts a sequence back to the tokens it had, unless told that all went well: what failed has changed nothing.
-// Tokens that became cached meanwhile are pending again. Tokens that were cached before and were dropped meanwhile (to be
+// Puts a sequence back to the tokens it had, unless told that all went well: what failed has changed nothing. Tokens
+// that became cached meanwhile are pending again. Tokens that were cached before and were dropped meanwhile (to be
 // computed again) are not brought back into the cache: they stay in the sequence, pending.
 class SequenceRollback {
  public:

@@ -1,13 +1,13 @@
-// Goal: a sequence's tokens and its cache row never disagree. Method: the fake model stores each token's id in the row, so
-// the row is read back after every operation, on both kinds of cache.
+// Goal: a sequence's tokens and its cache row never disagree. Method: the fake model stores each token's id in the row,
+// so the row is read back after every operation, on both kinds of cache.
 #include "engine/sequence.h"
+
+#include <gtest/gtest.h>
 
 #include <limits>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "engine/fake_model.h"
 #include "engine/step_batch.h"
@@ -92,7 +92,8 @@ TEST(Sequence, TruncateOutsideItsLength_IsRefusedAndChangesNothing) {
     Sequence sequence(*cache, 0);
     sequence.Append(Tokens{5, 6, 7});
     Compute(model, sequence);
-    for (const int64_t length : {int64_t{-1}, int64_t{4}, std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()}) {
+    using Limits = std::numeric_limits<int64_t>;
+    for (const int64_t length : {int64_t{-1}, int64_t{4}, Limits::max(), Limits::min()}) {
       const auto error = Thrown([&] { sequence.Truncate(length); });
       ASSERT_TRUE(error);
       EXPECT_EQ(error->code(), ErrorCode::kInvalidArgument);

@@ -23,8 +23,8 @@ class StepBatch {
  public:
   explicit StepBatch(StepModel& model) : model_(&model) {}
 
-  // One StepModel::Step over all parts, in their order; parts of no tokens are left out, and no step is made where
-  // all are. Logits go to `out` as StepModel says. Precondition (checked): all sequences lie in the same cache, each once
+  // One StepModel::Step over all parts, in their order; parts of no tokens are left out, and no step is made where all
+  // are. Logits go to `out` as StepModel says. Precondition (checked): all sequences lie in the same cache, each once
   // with tokens; 0 ≤ logits_count ≤ count ≤ pending. Errors as StepModel::Step: no sequence has changed.
   void Run(std::span<const SequencePart> parts, LogitsOut out);
 
@@ -43,9 +43,10 @@ class ChunkedSteps {
   // Steps of at most `chunk` ≥ 1 tokens; before each one `cancel` is looked at. Both references must outlive this.
   ChunkedSteps(StepModel& model, int64_t chunk, const std::atomic<bool>& cancel);
 
-  // Computes all pending tokens of `sequence`. Logits after each token at position `first_logits` or later are written to
-  // out[count, vocabulary]; first_logits = sequence.size() wants none. kCancelled: the steps made so far are kept, the other
-  // tokens are still pending. Errors as StepModel::Step, what earlier steps computed stays (use SequenceRollback).
+  // Computes all pending tokens of `sequence`. Logits after each token at position `first_logits` or later are written
+  // to out[count, vocabulary]; first_logits = sequence.size() wants none. kCancelled: the steps made so far are kept,
+  // the other tokens are still pending. Errors as StepModel::Step, what earlier steps computed stays (use
+  // SequenceRollback).
   StepEnd Run(Sequence& sequence, int64_t first_logits, double* out);
 
  private:

@@ -2,11 +2,11 @@
 // fake model's logits are a hash of what the cache holds, compared with == against each sequence alone.
 #include "engine/step_batch.h"
 
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "base/random.h"
 #include "engine/fake_model.h"
@@ -164,8 +164,9 @@ TEST(BR_66, OneRowAtEveryPlaceOfTheBatch_GetsTheSameBits) {
       std::vector<SequencePart> parts;
       sequences.reserve(static_cast<size_t>(rows));
       for (int row = 0; row < rows; ++row) {
-        sequences.emplace_back(*cache, row).Append(row == place ? tokens : RandomTokens(random, 9 + static_cast<size_t>(row)));
-        parts.push_back({.sequence = &sequences.back(), .count = sequences.back().size(), .logits_count = row == place ? 12 : 0});
+        Sequence& sequence = sequences.emplace_back(*cache, row);
+        sequence.Append(row == place ? tokens : RandomTokens(random, 9 + static_cast<size_t>(row)));
+        parts.push_back({.sequence = &sequence, .count = sequence.size(), .logits_count = row == place ? 12 : 0});
       }
       Logits logits(wanted.size());
       StepBatch(model).Run(parts, {.f64 = logits.data()});

@@ -15,8 +15,8 @@ struct StepRow {
   int64_t logits_count = 0;  // 0 … tokens.size()
 };
 
-// Where logits go: [sum of logits_count, vocabulary], rows in the order of the step. Exactly one pointer is set. A model in
-// f32 arithmetic widens to double exactly; one in f64 rounds to float.
+// Where logits go: [sum of logits_count, vocabulary], rows in the order of the step. Exactly one pointer is set. A
+// model in f32 arithmetic widens to double exactly; one in f64 rounds to float.
 struct LogitsOut {
   float* f32 = nullptr;
   double* f64 = nullptr;

@@ -1,6 +1,6 @@
 // Nodes are the beginnings of stop strings. For each byte of text the automaton falls back to shorter ends of the text
-// until one can be continued with that byte. Fallbacks are linked breadth first: a node's is shorter than the node, hence
-// complete before it is needed, and inherits the stop where the node itself ends none.
+// until one can be continued with that byte. Fallbacks are linked breadth first: a node's is shorter than the node,
+// hence complete before it is needed, and inherits the stop where the node itself ends none.
 #include "engine/stop_matcher.h"
 
 #include "base/check.h"

@@ -13,8 +13,8 @@
 namespace ekvi::engine {
 
 // An automaton of Aho and Corasick, "Efficient string matching: an aid to bibliographic search" (CACM 1975): its state
-// is the longest end of the text that begins a stop string, and exactly that end is held back. Memory is proportional to
-// the stop strings, time to the text.
+// is the longest end of the text that begins a stop string, and exactly that end is held back. Memory is proportional
+// to the stop strings, time to the text.
 class StopMatcher {
  public:
   // Precondition (checked): no string is empty. No strings: everything passes.
@@ -32,12 +32,12 @@ class StopMatcher {
 
  private:
   struct Node {
-    unsigned char byte = 0;   // on the edge from the parent
-    int32_t child = -1;       // first of its children
-    int32_t sibling = -1;     // next child of the same parent
-    int32_t fallback = 0;     // the node of the longest proper end of this node's string
-    int32_t depth = 0;        // bytes of this node's string
-    int32_t stop = -1;        // the longest stop that this node's string ends with
+    unsigned char byte = 0;  // on the edge from the parent
+    int32_t child = -1;      // first of its children
+    int32_t sibling = -1;    // next child of the same parent
+    int32_t fallback = 0;    // the node of the longest proper end of this node's string
+    int32_t depth = 0;       // bytes of this node's string
+    int32_t stop = -1;       // the longest stop that this node's string ends with
   };
 
   int32_t Child(int32_t node, unsigned char byte) const;

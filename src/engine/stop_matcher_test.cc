@@ -1,12 +1,13 @@
 // Goal: in any cutting of the text the output ends right before the first stop, and nothing is held back longer than
-// needed. Method: a naive twin searches the whole text; texts of few letters, where overlaps are frequent, are cut at random.
+// needed. Method: a naive twin searches the whole text; texts of few letters, where overlaps are frequent, are cut at
+// random.
 #include "engine/stop_matcher.h"
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "base/random.h"
 
@@ -91,7 +92,8 @@ TEST(BR_53, SeveralRandomStops_EqualNaiveSearchInAnyPieces) {
     Strings stops(random.Below(4));
     for (std::string& stop : stops) stop = letters(1 + random.Below(7));
     const std::string text = letters(random.Below(30));
-    ASSERT_EQ(InPieces(text, stops, 1 + random.Below(5), random), Naive(text, stops)) << "trial " << trial << ", seed 530";
+    const Outcome got = InPieces(text, stops, 1 + random.Below(5), random);
+    ASSERT_EQ(got, Naive(text, stops)) << "trial " << trial << ", seed 530";
   }
 }
 

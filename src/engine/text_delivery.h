@@ -23,11 +23,12 @@ using OnText = std::function<void(std::string_view)>;
 
 class TextDelivery {
  public:
-  // All referred to, not copied: they must outlive this. `on_text` may be empty. Text is never delivered as an empty piece.
+  // All referred to, not copied: they must outlive this. `on_text` may be empty. Text is never delivered as an empty
+  // piece.
   TextDelivery(const TextSource& source, std::span<const std::string> stops, const OnText& on_text);
 
-  // Delivers what `token` completes, but for a tail that could still become a stop. True once a stop string is complete:
-  // nothing is delivered after.
+  // Delivers what `token` completes, but for a tail that could still become a stop. True once a stop string is
+  // complete: nothing is delivered after.
   bool Push(int32_t token);
   // The generation is over: delivers what is left. True where that completes a stop string.
   bool Finish();

@@ -1,10 +1,10 @@
 // Goal: text reaches the caller whole, once and as early as possible. Method: scripted sources of text.
 #include "engine/text_delivery.h"
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace ekvi::engine {
 namespace {
@@ -13,7 +13,8 @@ using Strings = std::vector<std::string>;
 
 // Token t has the text pieces[t]; `rest` is what is left at the end.
 TextSource Pieces(const Strings& pieces, std::string rest = "") {
-  return {.push = [pieces](int32_t token) { return pieces[static_cast<size_t>(token)]; }, .finish = [rest] { return rest; }};
+  return {.push = [pieces](int32_t token) { return pieces[static_cast<size_t>(token)]; },
+          .finish = [rest] { return rest; }};
 }
 
 TEST(TextDelivery, Pieces_ArriveAtOnceAndAddUp) {

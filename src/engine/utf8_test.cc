@@ -2,9 +2,9 @@
 // two-byte string is judged by the table of the RFC's section 4, and each kind of fault is tried once.
 #include "engine/utf8.h"
 
-#include <string>
-
 #include <gtest/gtest.h>
+
+#include <string>
 
 namespace ekvi::engine {
 namespace {
@@ -41,11 +41,11 @@ TEST(Utf8, EveryPairOfBytes_PassesAsTheTableSays) {
 TEST(Utf8, Faults_EndThePrefix) {
   EXPECT_EQ(ValidUtf8Prefix(""), 0u);
   EXPECT_EQ(ValidUtf8Prefix("ab\x80"), 2u);
-  EXPECT_EQ(ValidUtf8Prefix("é\xE0\x80\x80"), 2u);      // overlong
-  EXPECT_EQ(ValidUtf8Prefix("\xF0\x80\x80\x80"), 0u);   // overlong
-  EXPECT_EQ(ValidUtf8Prefix("🙂\xF0\x9F\x99"), 4u);     // cut
-  EXPECT_EQ(ValidUtf8Prefix("\xF0\x9F\x99 "), 0u);      // broken off
-  EXPECT_EQ(ValidUtf8Prefix("\xF5\x80\x80\x80"), 0u);   // above U+10FFFF
+  EXPECT_EQ(ValidUtf8Prefix("é\xE0\x80\x80"), 2u);     // overlong
+  EXPECT_EQ(ValidUtf8Prefix("\xF0\x80\x80\x80"), 0u);  // overlong
+  EXPECT_EQ(ValidUtf8Prefix("🙂\xF0\x9F\x99"), 4u);  // cut
+  EXPECT_EQ(ValidUtf8Prefix("\xF0\x9F\x99 "), 0u);     // broken off
+  EXPECT_EQ(ValidUtf8Prefix("\xF5\x80\x80\x80"), 0u);  // above U+10FFFF
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace ekvi::model::testing {
 
 // Tensors in memory. Values are given in float64 and stored in `dtype`; Values() gives back what is stored.
-class MemorySource final : public TensorSource {
+class MemorySource final : public TensorSource, public std::enable_shared_from_this<MemorySource> {
  public:
   void Add(const std::string& name, std::vector<int64_t> shape, const std::vector<double>& values,
            DType dtype = DType::kF64);
@@ -25,7 +25,7 @@ class MemorySource final : public TensorSource {
   void Set(const std::string& name, int64_t index, double value);
 
   std::optional<StoredTensor> Find(std::string_view name) const override;
-  std::shared_ptr<const void> owner() const override { return nullptr; }
+  std::shared_ptr<const void> owner() const override { return shared_from_this(); }
   std::string file() const override { return "memory"; }
 
  private:

@@ -241,8 +241,9 @@ TEST(Linear, Faults_ChangeTheOutput) {
   }
   const base::ScopedFault fault(base::Fault::kTargetRounding);
   EXPECT_EQ(Multiply<float>(linear, x, 1, kernels::Target::kScalar, one), right);
-  if (kernels::TargetAvailable(kernels::Target::kAvx2))
+  if (kernels::TargetAvailable(kernels::Target::kAvx2)) {
     EXPECT_NE(Multiply<float>(linear, x, 1, kernels::Target::kAvx2, one), right);
+  }
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ TEST(Weights, FusedAndReorderedTensors_GiveTheirParts) {
   }
   const std::vector<int32_t> tokens = RandomTokens(5, 41, 3);
   std::vector<std::vector<float>> logits;
-  for (const TestModel* model : {&apart, &fused}) {
+  for (const auto* model : {static_cast<const TestModel*>(&apart), static_cast<const TestModel*>(&fused)}) {
     Decoder<float> decoder(model->Weights<float>(), OwnSettings<float>());
     ContiguousCache cache(decoder.layout(), {.rows = 1, .max_len = 8});
     logits.push_back(FeedRow<float>(decoder, cache, 0, tokens));

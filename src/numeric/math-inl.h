@@ -7,8 +7,8 @@
 //
 // NaN stays NaN in all of them. Results below the normal range (2^-126, 2^-1022) may be +0 or −0 instead of subnormal,
 // as said at each. Errors are bounds in units in the last place (ulp), float | double, over all results in the normal
-// range; math_test.cc measures samples and prints the worst (for float all arguments were tried once). The law's
-// control word (base/fpenv.h) is assumed.
+// range; math_test.cc measures samples and prints the worst (for float, at least every fifth argument was tried once).
+// The law's control word (base/fpenv.h) is assumed.
 #pragma once
 
 #include <cstddef>
