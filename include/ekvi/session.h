@@ -74,7 +74,7 @@ class Session {
   using OnText = std::function<void(std::string_view)>;
 
   // Continues sequence 0 with `prompt` and generates. Text is delivered as soon as no stop string can reach into it.
-  // Errors, the sequence unchanged: kCapacity where sequence + prompt (+ 1) exceed the context, with the three numbers;
+  // Errors, the sequence unchanged: kCapacity where sequence + prompt exceed the context, with the three numbers;
   // kInvalidArgument for ids outside the vocabulary or options out of range. Generation ends with kLength at the
   // context's end. A model whose logits are not finite ends with Error(kCorrupt).
   GenerateResult Generate(std::span<const int32_t> prompt, const SamplingOptions& sampling, const StopOptions& stops,

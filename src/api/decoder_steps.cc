@@ -1,7 +1,5 @@
 #include "api/decoder_steps.h"
 
-#include <vector>
-
 #include "model/decoder.h"
 
 namespace ekvi::api {
@@ -18,15 +16,10 @@ class DecoderSteps final : public engine::StepModel {
 
   int vocabulary() const override { return decoder_.config().vocabulary; }
   int64_t context() const override { return decoder_.config().context; }
-  void Step(KvCache& cache, std::span<const engine::StepRow> rows, engine::LogitsOut out) override {
-    rows_.clear();
-    for (const engine::StepRow& row : rows) rows_.push_back({row.row, row.tokens, row.logits_count});
-    decoder_.Step(cache, rows_, {out.f32, out.f64});
-  }
+  void Step(KvCache& cache, std::span<const StepRow> rows, LogitsOut out) override { decoder_.Step(cache, rows, out); }
 
  private:
   model::Decoder<T> decoder_;
-  std::vector<model::StepRow> rows_;
 };
 
 }  // namespace

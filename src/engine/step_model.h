@@ -4,23 +4,10 @@
 #include <cstdint>
 #include <span>
 
+#include "cache/step.h"
 #include "ekvi/cache.h"
 
 namespace ekvi::engine {
-
-// One row's part of a step: tokens that continue cache row `row`, and how many of the last ones want logits.
-struct StepRow {
-  int row = 0;
-  std::span<const int32_t> tokens;
-  int64_t logits_count = 0;  // 0 … tokens.size()
-};
-
-// Where logits go: [sum of logits_count, vocabulary], rows in the order of the step. Exactly one pointer is set. A
-// model in f32 arithmetic widens to double exactly; one in f64 rounds to float.
-struct LogitsOut {
-  float* f32 = nullptr;
-  double* f64 = nullptr;
-};
 
 class StepModel {
  public:

@@ -88,7 +88,7 @@ void CompareLogits(const Expected& e, const ExpectSetup& setup, ExpectResult& re
   LogitsBlock block(setup.f64, setup.model->vocabulary());
   for (int64_t from = 0; from < count; from += chunk) {
     const auto tokens = std::span(e.tokens).subspan(from, std::min(chunk, count - from));
-    const engine::StepRow row{.row = 0, .tokens = tokens, .logits_count = static_cast<int64_t>(tokens.size())};
+    const StepRow row{.row = 0, .tokens = tokens, .logits_count = static_cast<int64_t>(tokens.size())};
     block.Resize(row.logits_count);
     setup.model->Step(*cache, {&row, 1}, block.out());
     CompareRows(e, block, from, result);
@@ -103,7 +103,7 @@ void CompareGreedy(const Expected& e, const ExpectSetup& setup, ExpectResult& re
   LogitsBlock block(setup.f64, setup.model->vocabulary());
   block.Resize(1);
   for (const int64_t want : e.greedy) {
-    const engine::StepRow row{.row = 0, .tokens = std::span(tokens).subspan(cache->length(0)), .logits_count = 1};
+    const StepRow row{.row = 0, .tokens = std::span(tokens).subspan(cache->length(0)), .logits_count = 1};
     setup.model->Step(*cache, {&row, 1}, block.out());
     tokens.push_back(GreedyToken(block, 0));
     result.greedy_equal += tokens.back() == want;

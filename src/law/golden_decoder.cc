@@ -136,7 +136,7 @@ class Replayer {
  private:
   void Step(KvCache& cache, int64_t first, int64_t count) {
     const int64_t vocabulary = decoder_.config().vocabulary, width = decoder_.config().width;
-    std::vector<model::StepRow> rows;
+    std::vector<StepRow> rows;
     for (int64_t r = 0; r < c_.rows; ++r) {
       rows.push_back({static_cast<int>(r), std::span(c_.ids).subspan(r * c_.tokens + first, count), count});
     }

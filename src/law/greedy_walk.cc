@@ -8,7 +8,7 @@ namespace ekvi::law {
 namespace {
 
 void StepLast(engine::StepModel& model, KvCache& cache, std::span<const int32_t> tokens, LogitsBlock& logits) {
-  const engine::StepRow row{.row = 0, .tokens = tokens, .logits_count = 1};
+  const StepRow row{.row = 0, .tokens = tokens, .logits_count = 1};
   model.Step(cache, {&row, 1}, logits.out());
 }
 

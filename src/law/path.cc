@@ -40,7 +40,7 @@ Walk::Walk(const Subject& subject, const Reference& reference, const Crew& crew,
       random_(reference.seed()) {}
 
 void Walk::Step(std::span<const Part> parts) {
-  std::vector<engine::StepRow> rows;
+  std::vector<StepRow> rows;
   for (const Part& part : parts) {
     const auto tokens = part.tokens.subspan(static_cast<size_t>(part.from), static_cast<size_t>(part.count));
     if (part.count > 0) rows.push_back({.row = part.row, .tokens = tokens, .logits_count = part.count});

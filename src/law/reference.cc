@@ -27,7 +27,7 @@ void LogitsBlock::Resize(int64_t positions) {
     bytes_.resize(static_cast<size_t>(positions) * RowBytes());
 }
 
-engine::LogitsOut LogitsBlock::out(int64_t position) {
+LogitsOut LogitsBlock::out(int64_t position) {
   std::byte* const to = bytes_.data() + static_cast<size_t>(position) * RowBytes();
   if (f64_) return {.f64 = reinterpret_cast<double*>(to)};
   return {.f32 = reinterpret_cast<float*>(to)};
@@ -84,7 +84,7 @@ Reference::Reference(const Subject& subject, int64_t count, uint64_t seed, const
   logits_.Resize(count);
   for (int64_t from = 0; from < count;) {
     const int64_t tokens = std::min(setup.chunk, count - from);
-    const engine::StepRow row{.row = 0, .tokens = std::span(tokens_).subspan(from, tokens), .logits_count = tokens};
+    const StepRow row{.row = 0, .tokens = std::span(tokens_).subspan(from, tokens), .logits_count = tokens};
     model->Step(*cache_, {&row, 1}, logits_.out(from));
     from += tokens;
   }

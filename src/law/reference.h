@@ -22,7 +22,7 @@ class LogitsBlock {
   // Room for `positions` rows; keeps its memory.
   void Resize(int64_t positions);
   // Where rows from `position` on are written.
-  engine::LogitsOut out(int64_t position = 0);
+  LogitsOut out(int64_t position = 0);
   int64_t positions() const { return positions_; }
   int vocabulary() const { return vocabulary_; }
   bool f64() const { return f64_; }
@@ -73,9 +73,9 @@ class Reference {
 };
 
 // Logits of one step's rows; reused by the paths.
-inline int64_t CountTokens(std::span<const engine::StepRow> rows) {
+inline int64_t CountTokens(std::span<const StepRow> rows) {
   int64_t count = 0;
-  for (const engine::StepRow& row : rows) count += static_cast<int64_t>(row.tokens.size());
+  for (const StepRow& row : rows) count += static_cast<int64_t>(row.tokens.size());
   return count;
 }
 
