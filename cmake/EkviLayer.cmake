@@ -17,11 +17,6 @@ function(ekvi_layer name)
   list(FILTER testing_files INCLUDE REGEX "_testing\\.cc$")
   list(FILTER files EXCLUDE REGEX "_(test|testing|bench|fuzz)\\.cc$")
 
-  if(NOT files)  # nothing to compile yet
-    add_library(ekvi_${name} INTERFACE)
-    install(TARGETS ekvi_${name} EXPORT ekvi)
-    return()
-  endif()
   list(TRANSFORM ARG_DEPENDS PREPEND ekvi_)
   add_library(ekvi_${name} STATIC ${files})
   set_target_properties(ekvi_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)

@@ -64,13 +64,15 @@ class File:
 # Rules of one file: each yields (line, message).
 
 def lines(file):
+    is_markdown, in_fence = file.suffix == ".md", False
     for number, line in enumerate(file.lines, 1):
+        in_fence ^= is_markdown and line.startswith("```")
         if "\t" in line:
             yield number, "a tab; use spaces"
         if line != line.rstrip():
             yield number, "blanks at the end of the line; remove them"
-        is_table = file.suffix == ".md" and (line.startswith("|") or "](" in line or "://" in line)
-        if len(line) > MAX_COLUMNS and not is_table and file.suffix != ".json":
+        cannot_break = is_markdown and (in_fence or line.startswith("|") or "](" in line or "://" in line)
+        if len(line) > MAX_COLUMNS and not cannot_break and file.suffix != ".json":
             yield number, f"{len(line)} columns, limit {MAX_COLUMNS}; break the line"
     if file.text and not file.text.endswith("\n"):
         yield len(file.lines), "no line end at the end of the file; add it"

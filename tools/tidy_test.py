@@ -99,6 +99,7 @@ class TidyTest(unittest.TestCase):
             "src/cache/a-inl.h": "// Included per target.\n",
             "include/ekvi/b.h": HEADER + "struct A { bool a = true; bool b() const; };\nbool F(int a);\n",
             "build/a.cc": "int a;\t\n",
+            "docs/README.md": "```\n" + "x" * 121 + "\n```\n",
         }
         self.assertEqual(findings({**CLEAN, **allowed}), [])
 

@@ -1,4 +1,5 @@
-// A step: tokens that continue rows of a cache, and where their logits go. What the engine asks for and a model computes.
+// A step: tokens that continue rows of a cache, and where their logits go. What the engine asks for and a model
+// computes.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@ struct StepRow {
   int64_t logits_count = 0;  // 0 … tokens.size()
 };
 
-// Where logits go: [sum of logits_count, vocabulary], rows in the order of the step. Exactly one pointer is set where any
-// row wants logits. Float32 arithmetic widens to double exactly; float64 rounds to float.
+// Where logits go: [sum of logits_count, vocabulary], rows in the order of the step. Exactly one pointer is set where
+// any row wants logits. Float32 arithmetic widens to double exactly; float64 rounds to float.
 struct LogitsOut {
   float* f32 = nullptr;
   double* f64 = nullptr;
