@@ -54,19 +54,21 @@ struct AttentionSettings {
 // Not copyable; one thread at a time. Plan and Run allocate nothing once the sizes of a step have been seen.
 class Attention {
  public:
-  // `layers` in the order of the cache's layers. Errors (kInvalidArgument): q_heads no multiple of kv_heads, a slope or
-  // sink array of another length, negative or non-finite options; kUnsupported: a target this machine lacks.
+  // `layers` in the order of the cache's layers. Errors (kInvalidArgument): another number of layers than the layout,
+  // keys or values alone in float64, q_heads no multiple of kv_heads, a slope or sink array of another length, negative
+  // or non-finite options, an unknown target; kUnsupported: a target this machine lacks.
   Attention(const CacheLayout& layout, std::vector<AttentionLayer> layers, const AttentionSettings& settings = {});
   ~Attention();
   Attention(const Attention&) = delete;
   Attention& operator=(const Attention&) = delete;
 
   // Cuts the step into tasks. Row r's first query lies at row_offset[r] (q) and out_offset[r] (out), in elements.
-  // The append's cache must have this layout (kInvalidArgument). Valid until the append ends.
+  // Errors (kInvalidArgument): the append's cache has another layout, not one offset per row. The plan is valid until
+  // the append ends: Run after that reads what the cache then holds.
   void Plan(const Append& append, std::span<const int64_t> q_offset, std::span<const int64_t> out_offset);
 
   // Computes one layer after its keys and values have been written to the append. Element types: double over a kF64
-  // cache, float over the others (kInvalidArgument otherwise).
+  // cache, float over the others. Errors (kInvalidArgument): the other type, no such layer, no Plan yet.
   void Run(int layer, HeadArray<const float> q, HeadArray<float> out);
   void Run(int layer, HeadArray<const double> q, HeadArray<double> out);
 

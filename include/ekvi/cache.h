@@ -13,12 +13,14 @@
 // without Commit leaves every byte that can be seen as it was.
 //
 // Threads. One thread at a time may call what is not const. Any number may read (const) meanwhile, except rows that
-// an open Append writes. Write calls of one Append for different layers or rows may overlap.
+// an open Append writes; counters, free blocks and invariants are the writer's to ask for. Write calls of one Append
+// for different layers or rows may overlap.
 //
 // Errors. Arguments that cannot be are Error(kInvalidArgument) (a row, layer or head that does not exist: named), what
 // does not fit is Error(kCapacity); both change nothing. Changing anything but through the open Append is EKVI_CHECK.
 //
-// Cost. Nothing but the constructors, ShuffleFreeBlocks, CheckInvariants and the text of an error allocates memory.
+// Cost. Nothing but the constructors, ShuffleFreeBlocks, FreeBlocks, CheckInvariants and the text of an error allocates
+// memory.
 #pragma once
 
 #include <atomic>
@@ -241,6 +243,9 @@ class PagedCache final : public KvCache {
   void Share(int from, int to) override;
   void Rearrange(std::span<const int> source) override;
   TilePlace Place(int layer, int row, int64_t tile) override;
+
+  // For the fault kStaleBlock: the index of the row's last full block, −1 where it has fewer than two.
+  int64_t StaleBlock(int row) const;
 
   struct Impl;
   std::unique_ptr<Impl> impl_;

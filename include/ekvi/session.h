@@ -24,7 +24,7 @@ enum class CacheKind { kPaged, kContiguous };
 
 struct SessionOptions {
   int64_t context = 0;  // tokens a sequence may hold; 0: the model's
-  int sequences = 1;    // rows of the cache
+  int sequences = 1;    // rows of the cache: 0 is the session's own, the others are for Fork and Permute on cache()
   CacheKind kind = CacheKind::kPaged;
   int block_tokens = 32;
   std::optional<DType> dtype_k, dtype_v;  // empty: the model's automatic type
@@ -60,8 +60,8 @@ struct GenerateResult {
 // One thread at a time, but Cancel.
 class Session {
  public:
-  // Errors: kInvalidArgument for options out of range, kCapacity where the cache does not fit memory, kUnsupported for
-  // a target this machine lacks or a cache type the arithmetic cannot read.
+  // Errors: kInvalidArgument for options out of range, an unknown target or a cache type the arithmetic cannot read,
+  // kCapacity where the cache does not fit memory, kUnsupported for a target this machine lacks.
   explicit Session(std::shared_ptr<const Model> model, const SessionOptions& options = {});
   ~Session();
   Session(const Session&) = delete;
@@ -93,7 +93,8 @@ class Session {
   int64_t length() const;
   std::span<const int32_t> tokens() const;
 
-  // From any thread or signal handler: a running Generate or Logits ends after the current step.
+  // From any thread or signal handler: a running Generate ends after the current step with kCancelled, a running Logits
+  // with Error(kCancelled). Called while nothing runs, it ends the next call before its first step.
   void Cancel() noexcept;
 
  private:

@@ -23,7 +23,7 @@ struct VerifyOptions {
 
 struct PathResult {
   std::string name;      // "token by token"
-  std::string compared;  // "512 x 49152 logits, 30 layers of K and V"
+  std::string compared;  // "512 × 49,152": positions and logits at each; K and V besides
   bool identical = false;
   std::string difference;  // position, first differing value and the two values; empty when identical
 };

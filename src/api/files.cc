@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/fpenv.h"
 #include "base/output_file.h"
 #include "ekvi/error.h"
 #include "ekvi/logits_file.h"
@@ -27,7 +28,9 @@ void WriteLogitsFile(const std::filesystem::path& path, std::span<const int32_t>
                 fmt::format("{} logits, {} tokens", logits.size(), tokens.size()), "give the logits of every token");
   }
   const std::vector<int64_t> ids(tokens.begin(), tokens.end());
-  const std::vector<float> narrow(type == DType::kF32 ? logits.begin() : logits.end(), logits.end());
+  const base::ScopedFpEnv environment;
+  std::vector<float> narrow;
+  if (type == DType::kF32) narrow.assign(logits.begin(), logits.end());
   const uint64_t rows = tokens.size(), columns = rows == 0 ? 0 : logits.size() / rows;
   model::SafetensorsWriter writer;
   writer.Add("tokens", {rows}, std::span<const int64_t>(ids));

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -101,6 +102,47 @@ TEST(Session, Logits_AreTheSameBitsUnderEveryOption) {
                                      {.context = 90}, {.sequences = 3}, {.block_tokens = 64, .threads = 3}};
   for (const std::string& target : DescribeMachine().targets) all.push_back({.chunk = 20, .target = target});
   for (const SessionOptions& options : all) EXPECT_EQ(LogitsOf(model, options), want);
+}
+
+TEST(Session, HostsControlWordWhileLoading_ChangesNoBit) {
+  const std::vector<double> want = LogitsOf(Model::Embedded(), {});
+  ASSERT_EQ(std::fesetround(FE_UPWARD), 0);
+  const std::vector<double> got = LogitsOf(Model::Embedded(), {});
+  std::fesetround(FE_TONEAREST);
+  EXPECT_EQ(got, want);
+}
+
+// What several sessions on one model compute at the same time is what each computes alone.
+TEST(BR_77, SessionsOnOneModelInParallel_GiveTheirOwnText) {
+  const auto model = Model::Embedded();
+  const std::vector<std::string> prompts = {"Mia hid the red kite", "One morning", "Once upon a time", "Otto"};
+  const auto text = [&](const std::string& prompt) {
+    Session session(model, {.threads = 2});
+    return session.Generate(prompt, {.seed = 5}, {.max_tokens = 40}).text;
+  };
+  std::vector<std::string> alone, together(prompts.size());
+  for (const std::string& prompt : prompts) alone.push_back(text(prompt));
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < prompts.size(); ++i) threads.emplace_back([&, i] { together[i] = text(prompts[i]); });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(together, alone);
+}
+
+// The same prompt again after truncation, at lengths around a block: first logits and text as in a cold run.
+TEST(BR_33, WholePromptAlreadyCached_ComputesItsLastTokenAgain) {
+  const auto model = Model::Embedded();
+  for (const size_t length : {1, 15, 16, 17, 31, 32, 33}) {
+    std::vector<int32_t> prompt;
+    for (size_t i = 0; i < length; ++i) prompt.push_back(static_cast<int32_t>(259 + i));
+    Session session(model, {.block_tokens = 16});
+    const std::vector<int32_t> cold = session.Generate(prompt, kGreedy, {.max_tokens = 8}).tokens;
+    for (int again = 0; again < 2; ++again) {
+      session.Truncate(static_cast<int64_t>(length));
+      const GenerateResult warm = session.Generate(std::span<const int32_t>(), kGreedy, {.max_tokens = 8});
+      EXPECT_EQ(warm.tokens, cold) << length;
+      EXPECT_EQ(warm.stats.cached_tokens, static_cast<int64_t>(length) - 1);
+    }
+  }
 }
 
 TEST(Session, RefusedCalls_NameTheNumbersAndChangeNothing) {

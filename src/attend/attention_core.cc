@@ -146,6 +146,7 @@ void Arithmetic<T>::Run(const KvCache& cache, const StepPlan& plan, int layer, H
 AttentionCore::AttentionCore(const CacheLayout& layout, std::vector<AttentionLayer> layers, kernels::Target target,
                              base::ThreadPool& pool)
     : layout_(layout), pool_(pool) {
+  const base::ScopedFpEnv environment;
   CheckLayers(layout, layers);
   for (size_t i = 0; i < layers.size(); ++i) {
     const int kv_heads = layout.layers[i].kv_heads;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "attend/attention_ref.h"
 #include "attend/attention_testing.h"
@@ -183,6 +184,22 @@ TEST(Attention, EmptyBatchCacheOrChunk_GivesNothingAndBreaksNothing) {
   attention.Run(0, HeadArray<const float>{nullptr, 32, 8}, HeadArray<float>{nullptr, 32, 8});
   append.Commit();
   EXPECT_EQ(cache.length(0), 0);
+}
+
+TEST(Attention, UnboundedRowsOverFewBlocks_NeedNoRoomForLengthsThatNeverCome) {
+  const CacheLayout layout = CacheLayout::Uniform(1, {1, 8, 8}, DType::kF32);
+  PagedCache cache(layout,
+                   {.rows = 1, .max_len = std::numeric_limits<int64_t>::max(), .block_tokens = 16, .block_count = 2});
+  Attention attention(layout, {{.q_heads = 1}}, {.threads = 4});
+  const std::vector<float> ones(8, 1);
+  std::vector<float> out(8);
+  const int64_t one[] = {1}, first[] = {0};
+  Append append = cache.BeginAppend(one);
+  append.Write<float>(0, 0, {ones.data(), ones.data(), 8, 8, 8, 8});
+  attention.Plan(append, first, first);
+  attention.Run(0, HeadArray<const float>{ones.data(), 8, 8}, HeadArray<float>{out.data(), 8, 8});
+  append.Commit();
+  EXPECT_EQ(out, ones);
 }
 
 TEST(Attention, WrongUse_IsRefusedWithTheNumbers) {

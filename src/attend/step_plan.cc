@@ -41,7 +41,8 @@ void StepPlan::AddTasks(int threads, int64_t max_len) {
   const int64_t wanted = 2 * static_cast<int64_t>(threads);
   const int64_t parts =
       threads > 1 && tile_count > 0 && tile_count < wanted ? (wanted + tile_count - 1) / tile_count : 1;
-  const int64_t chunks_max = (max_len + kernels::kChunkKeys - 1) / kernels::kChunkKeys;
+  // A row of a paged cache may be allowed lengths that its blocks never reach: room is made for 2 million tokens.
+  const int64_t chunks_max = std::min<int64_t>((std::max<int64_t>(max_len, 1) - 1) / kernels::kChunkKeys + 1, 1 << 13);
   tasks_.reserve(static_cast<size_t>(tile_count * parts));
   for (int64_t t = 0; t < tile_count; ++t) {
     Tile& tile = tiles_[t];
@@ -49,7 +50,7 @@ void StepPlan::AddTasks(int threads, int64_t max_len) {
     tile.parts = std::min(parts, chunks);
     tile.state_first = states_;
     if (tile.parts > 1) states_ += chunks * tile.rows;
-    if (parts > 1) states_max_ += chunks_max * tile.rows;
+    if (parts > 1) states_max_ += std::max(chunks, chunks_max) * tile.rows;
     for (int64_t p = 0; p < tile.parts; ++p) {
       tasks_.push_back({static_cast<int>(t), chunks * p / tile.parts, chunks * (p + 1) / tile.parts});
     }

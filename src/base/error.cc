@@ -1,5 +1,5 @@
-// The parts of an error often quote bytes from files and arguments: control characters are written as \xNN, so that no
-// input can break the one-line promise or steer a terminal.
+// The parts of an error often quote bytes from files and arguments: control characters of ASCII are written as \xNN, so
+// that no input can break the one-line promise. Programs that print to a terminal escape the rest (C1, broken UTF-8).
 #include "ekvi/error.h"
 
 #include <utility>

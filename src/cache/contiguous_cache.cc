@@ -30,6 +30,7 @@ struct ContiguousCache::Impl {
   // Calls move(a, b, bytes) for every run of row `from`'s first `tokens` tokens and the same run of row `to`.
   template <typename Move>
   void EachRun(const CacheLayout& layout, int from, int to, int64_t tokens, const Move& move) {
+    if (tokens == 0) return;  // an arena of no tokens has no address
     for (int layer = 0; layer < static_cast<int>(layout.layers.size()); ++layer) {
       const cache::TileOffset token = geometry.TokenStride(layer);
       for (int head = 0; head < layout.layers[static_cast<size_t>(layer)].kv_heads; ++head) {

@@ -159,9 +159,7 @@ void PagedCache::Tiles(int layer, int row, int64_t first_tile, std::span<const s
   EKVI_CHECK(0 <= first_tile && first_tile <= table.size() * tiles);
   EKVI_CHECK_OP(<=, static_cast<int64_t>(k.size()), table.size() * tiles - first_tile);
 
-  const int64_t full_blocks = (length(row) + pending(row)) / block_tokens();
-  const bool stale = base::Injected(base::Fault::kStaleBlock) && full_blocks >= 2;
-  const int64_t stale_index = stale ? full_blocks - 1 : kNoIndex;
+  const int64_t stale_index = base::Injected(base::Fault::kStaleBlock) ? StaleBlock(row) : kNoIndex;
   const bool swapped = base::Injected(base::Fault::kSwappedHeads);
   const int kv_heads = layout().layers[static_cast<size_t>(layer)].kv_heads;
   int64_t index = first_tile / tiles;
@@ -176,6 +174,11 @@ void PagedCache::Tiles(int layer, int row, int64_t first_tile, std::span<const s
     tile = 0;
     ++index;
   }
+}
+
+int64_t PagedCache::StaleBlock(int row) const {
+  const int64_t full_blocks = (length(row) + pending(row)) / block_tokens();
+  return full_blocks >= 2 ? full_blocks - 1 : kNoIndex;
 }
 
 void PagedCache::Reserve(std::span<const int64_t> counts) {

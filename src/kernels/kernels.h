@@ -151,7 +151,8 @@ struct Table {
   void (*softmax_row)(const SoftmaxRow<T>&) noexcept;
   // into = merge(into, next), `into` the earlier keys. Not defined for a state without keys: skip those.
   void (*merge)(State<T> into, State<const T> next, int64_t d) noexcept;
-  // out[d] = state.out / state.sum; zeros where the sum is zero.
+  // out[d] = state.out / state.sum. A sum of zero (all scores -inf) leaves state.out: zero then, or NaN where a
+  // value is not finite.
   void (*finish)(State<const T> state, T* out, int64_t d) noexcept;
   void (*norm)(const Norm<T>&) noexcept;
   void (*rotate)(const Rotate<T>&) noexcept;

@@ -15,6 +15,10 @@
 namespace ekvi::law {
 namespace {
 
+// Sizes of a file are below this, so that products of three of them fit 63 bits.
+constexpr int64_t kCountMax = 1 << 20;
+constexpr int64_t kHeadsMax = 4096;
+
 // Numbers in the file's metadata.
 class Metadata {
  public:
@@ -35,7 +39,8 @@ class Metadata {
     T value{};
     if (text) {
       const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-      if (error == std::errc() && end == text->data() + text->size() && value >= 0 && value < T(1 << 24)) return value;
+      if (error == std::errc() && end == text->data() + text->size() && value >= 0 && value < T(kCountMax))
+        return value;
     }
     throw Error(ErrorCode::kCorrupt, fmt::format("{}: metadata '{}' is no number in range", file_.name(), key),
                 fmt::format("it is '{}'", text.value_or("missing")), "make the file again");
@@ -65,7 +70,7 @@ Step ReadStep(const model::SafetensorsFile& file, const Case& c, int64_t index) 
             .out = file.ReadF64(name("out")),
             .counts = file.ReadI64(name("n_new"))};
   const auto& shape = file.Shape(name("q"));
-  step.tokens = shape.size() == 4 ? static_cast<int64_t>(shape[2]) : -1;
+  step.tokens = shape.size() == 4 && shape[2] < kCountMax ? static_cast<int64_t>(shape[2]) : -1;
   const int64_t slots = c.batch * step.tokens;
   const auto check = [&](const char* part, size_t size, int64_t want) {
     if (static_cast<int64_t>(size) == want) return;
@@ -87,9 +92,14 @@ Case ReadCase(const model::SafetensorsFile& file) {
   const Metadata metadata(file);
   Case c{.batch = metadata.Count("batch"), .max_len = metadata.Count("max_len")};
   const int64_t head_dim = metadata.Count("head_dim"), kv_heads = metadata.Count("kv_heads");
+  const int64_t q_heads = kv_heads * metadata.Count("group");
+  if (q_heads < 1 || q_heads > kHeadsMax) {
+    throw Error(ErrorCode::kCorrupt, fmt::format("{}: the number of query heads is out of range", file.name()),
+                fmt::format("kv_heads × group = {}, 1 … {}", q_heads, kHeadsMax), "make the file again");
+  }
   c.shape = {static_cast<int>(kv_heads), static_cast<int>(head_dim),
              static_cast<int>(metadata.Count("head_dim_v", head_dim))};
-  c.layer = {.q_heads = static_cast<int>(kv_heads * metadata.Count("group")),
+  c.layer = {.q_heads = static_cast<int>(q_heads),
              .scale = metadata.Real("scale", 0.0),
              .window = metadata.Count("window", 0),
              .sink_tokens = metadata.Count("sink_tokens", 0),
@@ -129,17 +139,27 @@ class Replayer {
     return false;
   }
 
-  // 0 where the append is refused and every length stays, else infinity.
+  // Every committed key and value, row after row.
+  std::vector<double> Stored() const {
+    std::vector<double> all, k(static_cast<size_t>(c_.shape.head_dim_k)), v(static_cast<size_t>(c_.shape.head_dim_v));
+    for (int r = 0; r < cache_->rows(); ++r) {
+      for (int64_t token = 0; token < cache_->length(r) * c_.shape.kv_heads; ++token) {
+        cache_->Read(0, r, token / c_.shape.kv_heads, static_cast<int>(token % c_.shape.kv_heads), k, v);
+        all.insert(all.end(), k.begin(), k.end());
+        all.insert(all.end(), v.begin(), v.end());
+      }
+    }
+    return all;
+  }
+
+  // 0 where the append is refused and leaves every length, key and value, else infinity.
   double Refuse(const Step& step) {
-    std::vector<int64_t> before;
-    for (int r = 0; r < static_cast<int>(c_.batch); ++r) before.push_back(cache_->length(r));
+    const std::vector<double> before = Stored();
     try {
       Append append = cache_->BeginAppend(step.counts);
       append.Commit();
     } catch (const Error& error) {
-      bool same = error.code() == ErrorCode::kCapacity;
-      for (int r = 0; r < static_cast<int>(c_.batch); ++r) same = same && cache_->length(r) == before[r];
-      if (same) return 0;
+      if (error.code() == ErrorCode::kCapacity && Stored() == before) return 0;
     }
     return std::numeric_limits<double>::infinity();
   }

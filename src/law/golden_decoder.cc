@@ -175,7 +175,7 @@ double WorstClass(const model::SafetensorsFile& file, const Case& c, const Repla
   const auto [width, labels] = Sides(file, "class_head");
   const std::optional<model::StoredTensor> head = source.Find("class_head");
   std::vector<double> bias = file.ReadF64("class_bias"), classes;
-  if (width != replayer.decoder().config().width || static_cast<int64_t>(bias.size()) != labels) {
+  if (labels < 1 || width != replayer.decoder().config().width || static_cast<int64_t>(bias.size()) != labels) {
     Refuse(file, "the classifier has another size than the decoder",
            fmt::format("{} × {}, {} biases", width, labels, bias.size()));
   }

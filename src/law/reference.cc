@@ -53,6 +53,19 @@ std::string LogitsDifference(const LogitsBlock& got, int64_t index, const Logits
                      want.at(position, column));
 }
 
+namespace {
+
+// "K of layer 1, head 0, dimension 3 is 0.5, reference 0.25", or empty.
+std::string ValueDifference(std::span<const double> got, std::span<const double> want, const std::string& what) {
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (std::memcmp(&got[i], &want[i], sizeof(double)) == 0) continue;
+    return fmt::format("{}, dimension {} is {}, reference {}", what, i, got[i], want[i]);
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string CacheDifference(const KvCache& got, int row, const KvCache& want, int64_t length) {
   if (got.length(row) != length) return fmt::format("the cache row holds {} tokens, not {}", got.length(row), length);
   std::vector<double> k, v, want_k, want_v;
@@ -64,11 +77,10 @@ std::string CacheDifference(const KvCache& got, int row, const KvCache& want, in
       for (int head = 0; head < shape.kv_heads; ++head) {
         got.Read(layer, row, pos, head, k, v);
         want.Read(layer, 0, pos, head, want_k, want_v);
-        if (std::memcmp(k.data(), want_k.data(), k.size() * sizeof(double)) == 0 &&
-            std::memcmp(v.data(), want_v.data(), v.size() * sizeof(double)) == 0) {
-          continue;
-        }
-        return fmt::format("position {}: keys or values of layer {}, head {} differ", pos, layer, head);
+        const std::string place = fmt::format("of layer {}, head {}", layer, head);
+        std::string difference = ValueDifference(k, want_k, "K " + place);
+        if (difference.empty()) difference = ValueDifference(v, want_v, "V " + place);
+        if (!difference.empty()) return fmt::format("position {}: {}", pos, difference);
       }
     }
   }

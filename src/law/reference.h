@@ -1,4 +1,4 @@
-// The reference of a proof: one pass over the tokens with everything at its default, and the first difference from it.
+// The reference of a proof: logits, keys and values of one run over the tokens, and the first difference from them.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class LogitsBlock {
   std::vector<std::byte> bytes_;
 };
 
-// "token 17: logit 203 is 1.5, reference 1.25"; empty where row `index` of `got` has the bytes of reference row
+// "position 17: logit 203 is 1.5, reference 1.25"; empty where row `index` of `got` has the bytes of reference row
 // `position`.
 std::string LogitsDifference(const LogitsBlock& got, int64_t index, const LogitsBlock& want, int64_t position);
 
@@ -72,7 +72,7 @@ class Reference {
   LogitsBlock logits_;
 };
 
-// Logits of one step's rows; reused by the paths.
+// Tokens of a step's rows.
 inline int64_t CountTokens(std::span<const StepRow> rows) {
   int64_t count = 0;
   for (const StepRow& row : rows) count += static_cast<int64_t>(row.tokens.size());

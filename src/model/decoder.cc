@@ -88,6 +88,7 @@ Decoder<T>::Decoder(std::shared_ptr<const DecoderWeights<T>> weights, const Deco
       pool_(settings.threads > 0 ? settings.threads : base::GrantedThreads()),
       workshop_(kernels::ParseTarget(settings.target), &pool_),
       attention_(layout_, AttentionLayers(*weights_), workshop_.target, pool_) {
+  const base::ScopedFpEnv environment;
   FindRotations();
   for (const LayerConfig& layer : config().layers) {
     q_stride_ = std::max(q_stride_, layer.attention.q_width());

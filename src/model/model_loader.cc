@@ -6,6 +6,7 @@
 #include <array>
 #include <system_error>
 
+#include "base/fpenv.h"
 #include "ekvi/error.h"
 #include "model/family.h"
 #include "model/weights_gguf.h"
@@ -62,6 +63,7 @@ void DescribeConfig(const DecoderConfig& config, ModelInfo& info) {
 }
 
 LoadedModel LoadGguf(std::shared_ptr<const GgufFile> file, Compute compute) {
+  const base::ScopedFpEnv environment;
   const Family& family = FamilyOf(*file);
   LoadedModel model;
   model.tokenizer = LoadTokenizer(*file);
