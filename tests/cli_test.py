@@ -256,6 +256,15 @@ class Writing(Case):
                 self.refused(1, "logits", "--tokens", "1,2", "-o", path, says=["cannot write"])
                 self.refused(1, "generate", "x", "-o", path, says=["cannot write"])
 
+    def test_what_is_read_is_not_written_over(self):
+        tokens = self.folder / "tokens"
+        tokens.write_text("1,2")
+        self.refused(2, "logits", "--tokens-file", tokens, "-o", tokens, says=["written over"])
+        self.assertEqual(tokens.read_text(), "1,2")
+        tokens.chmod(0o444)
+        self.refused(1, "logits", "--tokens", "1,2", "-o", tokens, says=["cannot write"])
+        self.assertEqual(tokens.read_text(), "1,2")
+
     def test_full_disk(self):
         self.refused(1, "logits", "--tokens", "1,2", "-o", "/dev/full", says=["No space left"])
         self.refused(1, "generate", "x", "-n", "4", "-o", "/dev/full", says=["No space left"])

@@ -212,5 +212,14 @@ TEST_F(Files, FailedWrite_LeavesTheOldFileAndNothingElse) {
   EXPECT_EQ(Entries(), 1u);
 }
 
+TEST(OutputFile, FileWithoutWritePermission_StaysEvenForTheSuperuser) {
+  const auto path = std::filesystem::temp_directory_path() / ("ekvi-readonly-" + std::to_string(::getpid()));
+  std::ofstream(path) << "keep";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+  EXPECT_THROW(OutputFile file(path), Error);
+  EXPECT_EQ(Content(path), "keep");
+  std::filesystem::remove(path);
+}
+
 }  // namespace
 }  // namespace ekvi::base

@@ -85,6 +85,9 @@ OutputFile::OutputFile(fs::path path) : path_(std::move(path)), target_(ResolveL
   const bool exists = ::stat(target_.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) Refuse(path_, EISDIR);
   if (exists && ::access(target_.c_str(), W_OK) != 0) Refuse(path_, errno);
+  // The superuser may write what nobody should: a file without any write permission is meant to stay.
+  constexpr mode_t kWritable = S_IWUSR | S_IWGRP | S_IWOTH;
+  if (exists && S_ISREG(status.st_mode) && (status.st_mode & kWritable) == 0) Refuse(path_, EACCES);
   if (exists && !S_ISREG(status.st_mode)) {
     descriptor_ = OpenOrRefuse(target_, O_NOCTTY, path_);
     kind_ = Kind::kDirect;

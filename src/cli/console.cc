@@ -72,6 +72,8 @@ void CheckWritable(const std::string& path) {
     if (S_ISDIR(status.st_mode)) throw WriteFailure(path, Reason(EISDIR));
     if (::access(path.c_str(), W_OK) != 0) throw WriteFailure(path, Reason(errno));
     if (!S_ISREG(status.st_mode)) return;
+    // The superuser may write what nobody should: a file without any write permission is meant to stay.
+    if ((status.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0) throw WriteFailure(path, Reason(EACCES));
   }
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) throw WriteFailure(path, Reason(errno));

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
 
 #include "base/random.h"
 #include "ekvi/attention.h"
@@ -57,6 +59,7 @@ struct Step {
 
 struct Case {
   int64_t batch = 0, max_len = 0;
+  int64_t capacity = 0;  // tokens a cache row needs to have room for
   LayerShape shape;
   AttentionLayer layer;
   std::vector<Step> steps;
@@ -69,23 +72,36 @@ Step ReadStep(const model::SafetensorsFile& file, const Case& c, int64_t index) 
             .v = file.ReadF64(name("v")),
             .out = file.ReadF64(name("out")),
             .counts = file.ReadI64(name("n_new"))};
-  const auto& shape = file.Shape(name("q"));
-  step.tokens = shape.size() == 4 && shape[2] < kCountMax ? static_cast<int64_t>(shape[2]) : -1;
-  const int64_t slots = c.batch * step.tokens;
-  const auto check = [&](const char* part, size_t size, int64_t want) {
-    if (static_cast<int64_t>(size) == want) return;
-    throw Error(ErrorCode::kCorrupt, fmt::format("{}: tensor '{}' has the wrong size", file.name(), name(part)),
-                fmt::format("{} values, {} wanted", size, want), "make the file again");
+  const auto& q_shape = file.Shape(name("q"));
+  const uint64_t tokens = q_shape.size() == 4 ? q_shape[2] : 0;
+  const auto check = [&](const char* part, const std::vector<uint64_t>& want) {
+    if (file.Shape(name(part)) == want) return;
+    throw Error(ErrorCode::kCorrupt, fmt::format("{}: tensor '{}' has the wrong shape", file.name(), name(part)),
+                fmt::format("[{}], wanted [{}]", fmt::join(file.Shape(name(part)), ", "), fmt::join(want, ", ")),
+                "make the file again");
   };
-  check("q", step.q.size(), slots * c.layer.q_heads * c.shape.head_dim_k);
-  check("k", step.k.size(), slots * c.shape.kv_heads * c.shape.head_dim_k);
-  check("v", step.v.size(), slots * c.shape.kv_heads * c.shape.head_dim_v);
-  check("out", step.out.size(), slots * c.layer.q_heads * c.shape.head_dim_v);
-  check("n_new", step.counts.size(), c.batch);
+  const auto batch = static_cast<uint64_t>(c.batch), q_heads = static_cast<uint64_t>(c.layer.q_heads);
+  const auto kv_heads = static_cast<uint64_t>(c.shape.kv_heads);
+  const auto dk = static_cast<uint64_t>(c.shape.head_dim_k), dv = static_cast<uint64_t>(c.shape.head_dim_v);
+  check("q", {batch, q_heads, tokens, dk});
+  check("k", {batch, kv_heads, tokens, dk});
+  check("v", {batch, kv_heads, tokens, dv});
+  check("out", {batch, q_heads, tokens, dv});
+  check("n_new", {batch});
+  step.tokens = static_cast<int64_t>(tokens);
   for (const int64_t count : step.counts) {
-    if (count < 0 || count > step.tokens) check("n_new", static_cast<size_t>(std::max<int64_t>(0, count)), step.tokens);
+    if (0 <= count && count <= step.tokens) continue;
+    throw Error(ErrorCode::kCorrupt, fmt::format("{}: '{}' is out of range", file.name(), name("n_new")),
+                fmt::format("{} new tokens of {}", count, step.tokens), "make the file again");
   }
   return step;
+}
+
+// Tokens of all steps and rows together: no row can hold more, whatever max_len says.
+int64_t TokensOf(const Case& c) {
+  int64_t tokens = 0;
+  for (const Step& step : c.steps) tokens += std::accumulate(step.counts.begin(), step.counts.end(), int64_t{0});
+  return tokens;
 }
 
 Case ReadCase(const model::SafetensorsFile& file) {
@@ -107,7 +123,12 @@ Case ReadCase(const model::SafetensorsFile& file) {
   if (file.Find("alibi_slopes") != nullptr) c.layer.alibi_slopes = file.ReadF64("alibi_slopes");
   if (file.Find("sink_logits") != nullptr) c.layer.sink_logits = file.ReadF64("sink_logits");
   const int64_t steps = metadata.Count("steps");
+  if (steps < 1 || file.Find(fmt::format("{}.q", steps)) != nullptr) {
+    throw Error(ErrorCode::kCorrupt, fmt::format("{}: metadata 'steps' does not fit the tensors", file.name()),
+                fmt::format("steps = {}", steps), "make the file again");
+  }
   for (int64_t i = 0; i < steps; ++i) c.steps.push_back(ReadStep(file, c, i));
+  c.capacity = std::min(c.max_len, TokensOf(c));
   return c;
 }
 
@@ -222,10 +243,11 @@ double ReplayAttention(const model::SafetensorsFile& file) {
   const int rows = static_cast<int>(c.batch);
   double worst = 0;
   for (const Cutting cutting : {Cutting{}, Cutting{.most = 1}, Cutting{.most = 5, .random = true}}) {
-    Replayer contiguous(c, std::make_unique<ContiguousCache>(layout, ContiguousShape{rows, c.max_len}), {.threads = 1});
+    Replayer contiguous(c, std::make_unique<ContiguousCache>(layout, ContiguousShape{rows, c.capacity}),
+                        {.threads = 1});
     worst = std::max(worst, contiguous.Run(cutting));
     for (const int block : {16, 64}) {
-      const PagedShape shape{rows, c.max_len, block, rows * BlocksFor(c.max_len, block)};
+      const PagedShape shape{rows, c.capacity, block, rows * BlocksFor(c.capacity, block)};
       auto cache = std::make_unique<PagedCache>(layout, shape);
       cache->ShuffleFreeBlocks(11);
       Replayer paged(c, std::move(cache), {.threads = 2});

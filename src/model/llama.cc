@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <limits>
 #include <optional>
 #include <string>
@@ -30,9 +31,24 @@ int64_t DefaultHeadDim(const FamilyKeys& keys, int64_t width, int64_t heads) {
                   fmt::format("{} heads, embedding_length {}, no attention.key_length", heads, width));
 }
 
+// Layers that block_count leaves out would be missing without a word: other text, no error.
+void RefuseLayersLeftOut(const FamilyKeys& keys, int64_t layers) {
+  constexpr std::string_view kPrefix = "blk.";
+  for (const GgufTensor& tensor : keys.file().tensors()) {
+    if (!tensor.name.starts_with(kPrefix)) continue;
+    int64_t layer = 0;
+    const char* const begin = tensor.name.data() + kPrefix.size();
+    std::from_chars(begin, tensor.name.data() + tensor.name.size(), layer);
+    if (layer < layers) continue;
+    throw keys.Fail(ErrorCode::kCorrupt, "block_count", "leaves out layers that the file holds",
+                    fmt::format("{} layers, tensor '{}'", layers, tensor.name));
+  }
+}
+
 Sizes ReadSizes(const FamilyKeys& keys) {
   Sizes s;
   s.layers = keys.Count("block_count", kLayers);
+  RefuseLayersLeftOut(keys, s.layers);
   s.width = keys.Count("embedding_length", kWidth);
   s.context = keys.Count("context_length", kContext);
   s.ffn = keys.CountPerLayer("feed_forward_length", kWidth, s.layers);

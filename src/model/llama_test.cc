@@ -243,6 +243,11 @@ TEST(Llama, WhatIsNotComputedOrOutOfRange_IsRefusedByKey) {
        {"llama.attention.sliding_window", "i64", "-1"},
        [](LlamaFile& f) { f.keys.Value("llama.attention.sliding_window", 11, GgufBytes<int64_t>(-1)); }},
       {kCorrupt,
+       {"llama.block_count", "2 layers", "blk.2.attn_norm.weight"},
+       [](LlamaFile& f) {
+         f.tensors.emplace_back("blk.2.attn_norm.weight", std::vector<uint64_t>{3}, std::vector<double>(3, 1));
+       }},
+      {kCorrupt,
        {"blk.1.attn_q.weight", "not finite"},
        [](LlamaFile& f) {
          for (auto& [name, dims, values] : f.tensors) {
