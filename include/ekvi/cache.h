@@ -101,6 +101,12 @@ class KvCache {
   int64_t length(int row) const;
   // Bytes of the arena; equals ContiguousBytes or PagedBytes.
   virtual size_t bytes() const = 0;
+  // What a row's committed tokens occupy: whole blocks when paged, the tokens themselves when contiguous.
+  struct Held {
+    uint64_t bytes = 0;
+    int64_t blocks = 0;  // 0 when contiguous
+  };
+  virtual Held held(int row) const = 0;
   // Bytes of keys and values stored by Append::Write since construction, and bytes of them moved from row to row: by
   // copy on write (whole tiles of keys, the tokens' values), by Fork and Permute of a contiguous cache (the tokens a
   // row received).
@@ -195,6 +201,7 @@ class ContiguousCache final : public KvCache {
   View v(int layer) const;
 
   size_t bytes() const override;
+  Held held(int row) const override;
   void Tiles(int layer, int row, int64_t first_tile, std::span<const std::byte*> k,
              std::span<const std::byte*> v) const override;
   TileGeometry Geometry(int layer) const override;
@@ -232,6 +239,7 @@ class PagedCache final : public KvCache {
   void CheckInvariants() const;
 
   size_t bytes() const override;
+  Held held(int row) const override;
   void Tiles(int layer, int row, int64_t first_tile, std::span<const std::byte*> k,
              std::span<const std::byte*> v) const override;
   TileGeometry Geometry(int layer) const override;

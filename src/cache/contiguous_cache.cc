@@ -63,6 +63,10 @@ ContiguousCache::~ContiguousCache() = default;
 
 size_t ContiguousCache::bytes() const { return impl_->arena.size(); }
 
+KvCache::Held ContiguousCache::held(int row) const {
+  return {.bytes = static_cast<uint64_t>(length(row)) * bytes_per_token()};
+}
+
 ContiguousCache::View ContiguousCache::k(int layer) const {
   CheckLayer(layer);
   const LayerShape& shape = layout().layers[static_cast<size_t>(layer)];

@@ -119,6 +119,11 @@ int64_t PagedCache::free_blocks() const { return impl_->pool.free_count(); }
 std::vector<int32_t> PagedCache::FreeBlocks() const { return impl_->pool.FreeBlocks(); }
 size_t PagedCache::bytes() const { return impl_->arena.size(); }
 
+KvCache::Held PagedCache::held(int row) const {
+  const auto held_blocks = static_cast<int64_t>(blocks(row).size());
+  return {.bytes = static_cast<uint64_t>(held_blocks) * BlockBytes(layout(), block_tokens()), .blocks = held_blocks};
+}
+
 std::span<const int32_t> PagedCache::blocks(int row) const {
   CheckRow(row);
   return impl_->tables[static_cast<size_t>(row)].blocks();

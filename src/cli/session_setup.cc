@@ -107,6 +107,10 @@ CacheTypes CacheTypesOf(const Arguments& arguments) {
 
 SessionOptions SessionOptionsOf(const Arguments& arguments, int64_t context) {
   const CacheTypes types = CacheTypesOf(arguments);
+  if (arguments.Text("kv") == "contiguous" && arguments.source("block") == Source::kFlag) {
+    throw Error(ErrorCode::kInvalidArgument, "--block has no meaning with --kv contiguous", "",
+                "leave one of them out: only a paged cache has blocks");
+  }
   return {.context = context,
           .kind = arguments.Text("kv") == "paged" ? CacheKind::kPaged : CacheKind::kContiguous,
           .block_tokens = static_cast<int>(arguments.Integer("block").value()),

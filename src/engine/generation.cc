@@ -34,12 +34,9 @@ void CheckNotEmpty(const Sequence& sequence, std::span<const int32_t> prompt) {
 void MeasureRow(const Sequence& sequence, GenerateStats* stats) {
   const KvCache& cache = sequence.cache();
   stats->kv_tokens = sequence.cached();
-  if (const auto* paged = dynamic_cast<const PagedCache*>(&cache)) {
-    stats->kv_blocks = static_cast<int64_t>(paged->blocks(sequence.row()).size());
-    stats->kv_bytes = static_cast<uint64_t>(stats->kv_blocks) * BlockBytes(cache.layout(), paged->block_tokens());
-  } else {
-    stats->kv_bytes = static_cast<uint64_t>(stats->kv_tokens) * BytesPerToken(cache.layout());
-  }
+  const KvCache::Held held = cache.held(sequence.row());
+  stats->kv_bytes = held.bytes;
+  stats->kv_blocks = held.blocks;
 }
 
 }  // namespace
