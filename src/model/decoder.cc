@@ -356,6 +356,7 @@ void Decoder<T>::AddOutput(const std::optional<NormConfig>& norm, const NormWeig
 template <typename T>
 void Decoder<T>::Head(std::span<const StepRow> rows, const LogitsOut& out) {
   const int64_t count = GatherLast(rows);
+  if (count == 0) return;
   if (out.f32 != nullptr) HeadInBlocks(count, out.f32);
   if (out.f64 != nullptr) HeadInBlocks(count, out.f64);
 }

@@ -104,11 +104,12 @@ Linear<T>::Linear(const MatrixView& matrix, std::vector<T> bias, base::ThreadPoo
   EKVI_CHECK(outputs_ > 0 && inputs_ > 0);
   EKVI_CHECK(bias_.empty() || static_cast<int64_t>(bias_.size()) == outputs_);
   panel_bytes_ = PanelBytes(type_, inputs_);
+  const std::string tensor = fmt::format("{}{}tensor {}", matrix.file, matrix.file.empty() ? "" : ": ", matrix.name);
   const auto bytes = base::CheckedMul<size_t>(CeilDiv(outputs_, kLanes), panel_bytes_);
-  if (!bytes) throw Error(ErrorCode::kCapacity, fmt::format("tensor {} is too large to pack", matrix.name));
+  if (!bytes) throw Error(ErrorCode::kCapacity, tensor + " is too large to pack");
   panels_ = base::AlignedBuffer(*bytes);
   if (const auto bad = PackPanels<T>(matrix, panels_.data(), pool)) {
-    throw Error(ErrorCode::kCorrupt, fmt::format("tensor {} holds a value that is not finite", matrix.name),
+    throw Error(ErrorCode::kCorrupt, tensor + " holds a value that is not finite",
                 fmt::format("output {}, input {} of {} × {}", bad->output, bad->input, outputs_, inputs_));
   }
 }

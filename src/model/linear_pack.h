@@ -17,7 +17,8 @@ enum class MatrixStorage { kOutputRows, kInputRows };
 
 // A matrix, or some of the outputs of a fused one, in a tensor's bytes; owns nothing. No alignment is required.
 struct MatrixView {
-  std::string_view name;  // of the tensor, for messages
+  std::string_view name;       // of the tensor, for messages
+  std::string_view file = {};  // that holds it, likewise
   DType dtype = DType::kF32;
   const std::byte* data = nullptr;
   int64_t stored_outputs = 0;  // of the whole tensor

@@ -74,7 +74,16 @@ class Loader {
   }
 
   RowTable<T> Table(const TensorRef& ref, int64_t rows) const {
-    return RowTable<T>(Require(ref, {rows, config_.width}), source_.owner());
+    const StoredTensor tensor = Require(ref, {rows, config_.width});
+    RowTable<T> table(tensor, source_.owner());
+    std::vector<T> row(table.width());
+    for (int64_t r = 0; r < rows; ++r) {
+      table.Read(r, row.data());
+      const int64_t bad = FirstNotFinite<T>(row);
+      if (bad >= 0)
+        throw NotFinite(tensor.name, fmt::format("row {}, column {} of {} × {}", r, bad, rows, table.width()));
+    }
+    return table;
   }
 
   template <typename V>
@@ -93,7 +102,9 @@ class Loader {
     const int64_t stored = ref.stored > 0 ? ref.stored : outputs;
     const bool output_rows = ref.storage == MatrixStorage::kOutputRows;
     const StoredTensor tensor = output_rows ? Require(ref, {stored, inputs}) : Require(ref, {inputs, stored});
+    const std::string file = source_.file();
     const MatrixView view{.name = tensor.name,
+                          .file = file,
                           .dtype = tensor.dtype,
                           .data = tensor.bytes.data(),
                           .stored_outputs = stored,
@@ -156,16 +167,7 @@ RowTable<T>::RowTable(const StoredTensor& tensor, std::shared_ptr<const void> ow
       dtype_(tensor.dtype),
       rows_(tensor.shape[0]),
       width_(tensor.shape[1]),
-      row_bytes_(DTypeBytes(dtype_, static_cast<size_t>(width_))) {
-  std::vector<T> row(width_);
-  for (int64_t r = 0; r < rows_; ++r) {
-    Read(r, row.data());
-    const int64_t bad = FirstNotFinite<T>(row);
-    if (bad < 0) continue;
-    throw Error(ErrorCode::kCorrupt, fmt::format("tensor {} holds a value that is not finite", tensor.name),
-                fmt::format("row {}, column {} of {} × {}", r, bad, rows_, width_));
-  }
-}
+      row_bytes_(DTypeBytes(dtype_, static_cast<size_t>(width_))) {}
 
 template <typename T>
 void RowTable<T>::Read(int64_t row, T* out) const noexcept {

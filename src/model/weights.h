@@ -19,11 +19,11 @@ template <typename T>
 class RowTable {
  public:
   RowTable() = default;  // no rows
-  // `tensor` is [rows, width] of any type; `owner` keeps its bytes. Error(kCorrupt), naming tensor and place, for a
-  // value that is not finite.
+  // `tensor` is [rows, width] of any type; `owner` keeps its bytes.
   RowTable(const StoredTensor& tensor, std::shared_ptr<const void> owner);
 
   int64_t rows() const { return rows_; }
+  int64_t width() const { return width_; }
   // out[width]; 0 ≤ row < rows(). F64 rounds to float where T is float, all else is exact.
   void Read(int64_t row, T* out) const noexcept;
 

@@ -81,7 +81,7 @@ TEST(Weights, EachTensorWithAValueThatIsNotFinite_IsNamed) {
     for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
       TestModel model = RandomModel(AllParts(), 1);
       model.source->Set(name, 1, bad);
-      ExpectWords(RefusalOf(model), {"tensor " + name, "not finite", "1"});
+      ExpectWords(RefusalOf(model), {"memory: tensor " + name, "not finite", "1"});
     }
   }
 }
