@@ -145,6 +145,7 @@ class BadInput(Case):
             (["generate", "--repeat-penalty", "0", "x"], "repetition_penalty"),
             (["generate", "--kv", "page", "x"], "did you mean paged?"),
             (["generate", "--block", "17", "x"], "16"),
+            (["generate", "--block", "32", "--kv", "contiguous", "x"], "--block"),
             (["generate", "--kv-type", "f16:int3", "x"], "'int3'"),
             (["generate", "--logit-bias", "5", "x"], "ID:VALUE"),
             (["generate", "--logit-bias", "99999999:1", "x"], "99999999"),
@@ -260,6 +261,8 @@ class Writing(Case):
         tokens = self.folder / "tokens"
         tokens.write_text("1,2")
         self.refused(2, "logits", "--tokens-file", tokens, "-o", tokens, says=["written over"])
+        self.refused(2, "generate", "-f", tokens, "-o", tokens, says=["written over"])
+        self.refused(2, "inspect", tokens, "-o", tokens, says=["written over"])
         self.assertEqual(tokens.read_text(), "1,2")
         tokens.chmod(0o444)
         self.refused(1, "logits", "--tokens", "1,2", "-o", tokens, says=["cannot write"])

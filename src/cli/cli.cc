@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -40,17 +40,17 @@ bool AsksForHelp(const Words& words) {
 
 const char* ReadEnvironment(const char* name) { return std::getenv(name); }
 
-int RunCommand(const Command& command, const Words& words, std::optional<Console>& console) {
+int RunCommand(const Command& command, const Words& words, std::unique_ptr<Console>& console) {
   if (AsksForHelp(words)) {
     console->Answer(CommandHelp(command));
     return kOk;
   }
   const Arguments arguments = Arguments::Parse(command, words, ReadEnvironment);
-  console.emplace(arguments);
+  console = std::make_unique<Console>(arguments);  // where this throws, the plain one reports it
   return command.run(arguments, *console);
 }
 
-int RunWords(const Words& words, std::optional<Console>& console) {
+int RunWords(const Words& words, std::unique_ptr<Console>& console) {
   if (words.empty() || words[0] == "-h" || words[0] == "--help") {
     console->Answer(ProgramHelp());
     return kOk;
@@ -71,7 +71,7 @@ int RunWords(const Words& words, std::optional<Console>& console) {
 int Main(int argc, const char* const* argv) {
   FillStandardDescriptors();
   InstallInterrupts();
-  std::optional<Console> console(std::in_place);
+  auto console = std::make_unique<Console>();
   try {
     return RunWords(Words(argv + std::min(argc, 1), argv + argc), console);
   } catch (const std::exception& error) {

@@ -57,14 +57,6 @@ std::string Colored(std::string_view text, Paint paint, bool color) {
 // Where stderr itself is gone there is nobody to tell.
 void Say(std::string_view text) { static_cast<void>(WriteAll(STDERR_FILENO, text)); }
 
-}  // namespace
-
-bool EnvironmentAllowsColor(const EnvironmentReader& environment) {
-  const char* no_color = environment("NO_COLOR");
-  const char* terminal = environment("TERM");
-  return (no_color == nullptr || *no_color == '\0') && !(terminal != nullptr && std::string_view(terminal) == "dumb");
-}
-
 void CheckWritable(const std::string& path) {
   if (path.empty()) throw WriteFailure("''", Reason(ENOENT));
   struct stat status;
@@ -77,6 +69,35 @@ void CheckWritable(const std::string& path) {
   }
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) throw WriteFailure(path, Reason(errno));
+}
+
+// What is read is not written over. An argument may be a text, which is then no file.
+void RefuseSameFile(const std::string& input, const std::string& output) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(output, ignored)) return;
+  if (!std::filesystem::equivalent(input, output, ignored)) return;
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("{} would be written over by the output", input),
+              "it and --output name the same file", "another name for the output");
+}
+
+}  // namespace
+
+bool EnvironmentAllowsColor(const EnvironmentReader& environment) {
+  const char* no_color = environment("NO_COLOR");
+  const char* terminal = environment("TERM");
+  return (no_color == nullptr || *no_color == '\0') && !(terminal != nullptr && std::string_view(terminal) == "dumb");
+}
+
+void CheckOutput(const Arguments& arguments) {
+  const std::string output = arguments.Text("output");
+  CheckWritable(output);
+  for (const OptionGroup& group : arguments.command().groups) {
+    for (const Option& option : group.options) {
+      const bool is_input = option.kind == ValueKind::kPath && option.name != "output" && arguments.Given(option.name);
+      if (is_input) RefuseSameFile(arguments.Text(option.name), output);
+    }
+  }
+  for (const std::string& argument : arguments.positional()) RefuseSameFile(argument, output);
 }
 
 Console::Console() {
@@ -98,7 +119,7 @@ Console::Console(const Arguments& arguments) : Console() {
   const bool redirects = arguments.command().Find("output") == &OutputGroup().options.front();
   if (redirects && has("output") && arguments.Text("output") != "-") {
     output_path_ = arguments.Text("output");
-    CheckWritable(output_path_);
+    CheckOutput(arguments);
     stdout_color_ = false;
   }
   const std::string color = has("color") ? arguments.Text("color") : "auto";

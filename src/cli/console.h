@@ -48,7 +48,8 @@ class Console {
 
 // Whether the environment lets a terminal show colours: NO_COLOR (no-color.org) and TERM=dumb do not.
 bool EnvironmentAllowsColor(const EnvironmentReader& environment);
-// Throws ExitError (kInternal) where a file could not be created or replaced at `path`.
-void CheckWritable(const std::string& path);
+// Throws ExitError (kInternal) where the file of --output could not be created or replaced, and Error(kInvalidArgument)
+// where it is also a file that the command reads.
+void CheckOutput(const Arguments& arguments);
 
 }  // namespace ekvi::cli

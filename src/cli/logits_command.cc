@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -121,21 +120,10 @@ void Conclude(const Arguments& arguments, const Model& model, size_t tokens, int
                              Duration(nanoseconds)));
 }
 
-// What is read is not written over.
-void RefuseSameFile(const Arguments& arguments, std::string_view input) {
-  std::error_code ignored;
-  if (!arguments.Given(input)) return;
-  if (!std::filesystem::equivalent(arguments.Text(input), arguments.Text("output"), ignored)) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{} would be written over by the output", Printable(arguments.Text(input))),
-              fmt::format("--{} and --output name the same file", input), "another name for the output");
-}
-
 int Run(const Arguments& arguments, Console& console) {
   if (!arguments.Given("output"))
     throw Error(ErrorCode::kInvalidArgument, "there is no file to write to", "", "-o OUT.safetensors");
-  CheckWritable(arguments.Text("output"));
-  for (const std::string_view input : {"model", "tokens-file"}) RefuseSameFile(arguments, input);
+  CheckOutput(arguments);
   Given given = ReadInput(arguments);
   Progress progress(ProgressModeOf(arguments));
   const auto model = LoadModel(arguments, progress);
