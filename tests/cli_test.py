@@ -44,6 +44,13 @@ def start(*args, **more):
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), **more)
 
 
+def starts_in(size):
+    """What limits a child to so many bytes of addresses; None where the program cannot start in them (sanitizers)."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+    return limit if ekvi("--version", preexec_fn=limit).returncode == 0 else None
+
+
 class Reader:
     """Walks the bytes of a GGUF file, just far enough to find its tensors."""
 
@@ -179,7 +186,7 @@ class BadInput(Case):
         self.refused(3, "verify", "--expect", self.folder / "nowhere.safetensors")
         self.refused(3, "verify", "--golden", self.folder / "nowhere")
 
-    def test_truncated_model(self):
+    def test_br_45_truncated_model(self):
         data = EMBEDDED.read_bytes()
         path = self.folder / "cut.gguf"
         for length in [3, 23, 24, 100, 1000, len(data) // 3, len(data) - 1]:
@@ -187,11 +194,12 @@ class BadInput(Case):
                 path.write_bytes(data[:length])
                 self.refused(3, "generate", "-m", path, "x", says=["cut.gguf"])
 
-    def test_hostile_models(self):
+    def test_br_82_hostile_models(self):
         self.needs(SHARED / "models" / "bad")
+        limit = starts_in(256 << 20)
         for path in sorted((SHARED / "models" / "bad").glob("*.gguf")):
             with self.subTest(path=path.name):
-                run = ekvi("logits", "-m", path, "--tokens", "1,2,3", "-o", self.folder / "o")
+                run = ekvi("logits", "-m", path, "--tokens", "1,2,3", "-o", self.folder / "o", preexec_fn=limit)
                 wanted = [0] if path.name.startswith("good") else [3, 4]
                 self.assertIn(run.returncode, wanted, run.stderr)
                 self.assertTrue(path.name.startswith("good") or len(run.stderr) > 30)
@@ -199,7 +207,7 @@ class BadInput(Case):
     def test_file_names_cannot_steer_the_terminal(self):
         self.refused(3, "inspect", "-m", "a\x1b[31m\nb", says=["\\x1b[31m\\x0ab"])
 
-    def test_prompt_over_the_context(self):
+    def test_br_09_prompt_over_the_context(self):
         context = self.report("inspect")["model"]["ctx"]
         long = "word " * (context + 8)
         for args in [["generate", long], ["logits", long, "-o", self.folder / "o"]]:
@@ -234,9 +242,8 @@ class BadInput(Case):
             self.refused(4, "generate", "--target", target, "x", says=["lacks"])
 
     def test_memory(self):
-        def limit():
-            resource.setrlimit(resource.RLIMIT_AS, (96 << 20, 96 << 20))
-        if ekvi("--version", preexec_fn=limit).returncode != 0:
+        limit = starts_in(96 << 20)
+        if limit is None:
             self.skipTest("the program does not start in 96 MiB of addresses")
         ids = ",".join(["5"] * 900)
         run = ekvi("logits", "--tokens", ids, "--kv-type", "f32", "-o", self.folder / "o", preexec_fn=limit)
@@ -370,6 +377,10 @@ class Generate(Case):
                      ["-t", "2"], ["--target", "scalar"], ["-c", "max"], ["-c", "64"], ["--seed", "9"]]:
             with self.subTest(args=args):
                 self.assertEqual(self.text(*args), want)
+
+    def test_br_73_an_empty_prompt_is_the_begin_token(self):
+        results = self.report("generate", "-n", "4", "")["results"]
+        self.assertEqual((results["prompt_tokens"], results["new_tokens"]), (1, 4))
 
     def test_seed_decides_the_draws(self):
         def draw(seed, *args):

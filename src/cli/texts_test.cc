@@ -99,7 +99,7 @@ ModelInfo Windowed() {
   return info;
 }
 
-TEST(Inspect, LayerLines_FoldEqualLayersAndNameTheWindow) {
+TEST(BR_21, ModelInfo_PrintsTheWindowOfEachLayer) {
   const auto lines = LayerLines(Windowed());
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[0], "0-1: 8 query heads over 4 KV heads of 8");

@@ -1,7 +1,8 @@
 // How a group of products is cut. A task is a range of panels times a range of at most 256 rows. Within a task, inputs
 // go in stretches of 256, continuing the stored chain: two panels of a stretch (32 KiB of float32) and a tile of 8
-// rows stay in the nearest cache while the rows of a stretch (256 KiB) stay in the next. With few rows the weights are
-// read once and memory decides: then a panel goes through in one piece.
+// rows stay in the nearest cache while the rows of a stretch (256 KiB) stay in the next. The outputs of 16 panels are
+// finished before the next 16, so that their sums (256 KiB) need not go to memory and back between stretches. With few
+// rows the weights are read once and memory decides: then a panel goes through in one piece.
 //
 // Panels per task: about four tasks a thread, so that the last one costs little, but no task below kTaskWork
 // multiply-adds (some microseconds; handing out a task costs a fraction of one), and a multiple of the kernels' strip
@@ -25,7 +26,7 @@ namespace {
 using base::Fault;
 using kernels::kLanes;
 
-constexpr int64_t kRowBlock = 256, kInputBlock = 256, kFewRows = 16;
+constexpr int64_t kRowBlock = 256, kInputBlock = 256, kPanelBlock = 16, kFewRows = 16;
 constexpr int64_t kTaskWork = int64_t{1} << 16;
 constexpr int64_t kTasksPerThread = 4, kStrip = 8;
 constexpr size_t kMaxRuns = 4;
@@ -116,15 +117,23 @@ Linear<T>::Linear(const MatrixView& matrix, std::vector<T> bias, base::ThreadPoo
 
 template <typename T>
 void Linear<T>::RunPart(const Part& part, const kernels::Table<T>& kernels) const noexcept {
-  const int64_t column = part.panel * kLanes;
-  const int64_t columns = std::min(part.panels * kLanes, outputs_ - column);
-  const int64_t stretch = part.rows <= kFewRows ? inputs_ : kInputBlock;
+  const bool few = part.rows <= kFewRows;
+  const int64_t group = few ? part.panels : kPanelBlock, stretch = few ? inputs_ : kInputBlock;
+  for (int64_t panel = part.panel; panel < part.panel + part.panels; panel += group) {
+    RunPanels(part, {panel, std::min(group, part.panel + part.panels - panel)}, stretch, kernels);
+  }
+}
+
+template <typename T>
+void Linear<T>::RunPanels(const Part& part, PanelRange range, int64_t stretch,
+                          const kernels::Table<T>& kernels) const noexcept {
+  const int64_t column = range.first * kLanes;
+  const int64_t columns = std::min(range.count * kLanes, outputs_ - column);
   T* const out = part.out + part.row * part.out_stride + column;
   for (int64_t first = 0; first < inputs_; first += stretch) {
-    const std::byte* panels = panels_.data() + part.panel * panel_bytes_ + PanelBytes(type_, first);
     kernels.product({.a = part.x + part.row * part.x_stride + first,
                      .a_stride = part.x_stride,
-                     .b = panels,
+                     .b = panels_.data() + range.first * panel_bytes_ + PanelBytes(type_, first),
                      .b_type = type_,
                      .panel_bytes = panel_bytes_,
                      .c = out,
@@ -135,8 +144,9 @@ void Linear<T>::RunPart(const Part& part, const kernels::Table<T>& kernels) cons
                      .accumulate = first > 0});
   }
   if (bias_.empty()) return;
-  for (int64_t row = 0; row < part.rows; ++row)
+  for (int64_t row = 0; row < part.rows; ++row) {
     kernels.add_scaled(out + row * part.out_stride, &bias_[column], T(1), columns);
+  }
 }
 
 template <typename T>

@@ -54,6 +54,11 @@ class Linear {
   void RunPart(const Part& part, const kernels::Table<T>& kernels) const noexcept;
 
  private:
+  struct PanelRange {
+    int64_t first, count;
+  };
+  void RunPanels(const Part& part, PanelRange range, int64_t stretch, const kernels::Table<T>& kernels) const noexcept;
+
   base::AlignedBuffer panels_;
   std::vector<T> bias_;
   int64_t outputs_ = 0, inputs_ = 0, panel_bytes_ = 0;
