@@ -16,13 +16,15 @@ LAYERS = {  # layer: the layers whose headers it may include beside its own and 
     "base": [],
     "numeric": ["base"],
     "plan": ["numeric", "base"],
+    "files": ["numeric", "base"],
+    "text": ["files", "numeric", "base"],
     "kernels": ["numeric", "base"],
     "cache": ["plan", "numeric", "base"],
     "attend": ["kernels", "cache", "plan", "numeric", "base"],
-    "model": ["attend", "kernels", "cache", "plan", "numeric", "base"],
+    "model": ["text", "files", "attend", "kernels", "cache", "plan", "numeric", "base"],
     "engine": ["cache", "plan", "numeric", "base"],
-    "law": ["engine", "model", "attend", "kernels", "cache", "plan", "numeric", "base"],
-    "api": ["law", "engine", "model", "attend", "kernels", "cache", "plan", "numeric", "base"],
+    "law": ["engine", "model", "text", "files", "attend", "kernels", "cache", "plan", "numeric", "base"],
+    "api": ["law", "engine", "model", "text", "files", "attend", "kernels", "cache", "plan", "numeric", "base"],
     "cli": [],
 }
 EXACT_LAYERS = {"numeric", "kernels", "attend", "model", "engine"}  # where bits reach a result

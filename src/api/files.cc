@@ -7,7 +7,7 @@
 #include "ekvi/error.h"
 #include "ekvi/logits_file.h"
 #include "ekvi/write_file.h"
-#include "model/safetensors_writer.h"
+#include "files/safetensors_writer.h"
 
 namespace ekvi {
 
@@ -32,7 +32,7 @@ void WriteLogitsFile(const std::filesystem::path& path, std::span<const int32_t>
   std::vector<float> narrow;
   if (type == DType::kF32) narrow.assign(logits.begin(), logits.end());
   const uint64_t rows = tokens.size(), columns = rows == 0 ? 0 : logits.size() / rows;
-  model::SafetensorsWriter writer;
+  files::SafetensorsWriter writer;
   writer.Add("tokens", {rows}, std::span<const int64_t>(ids));
   if (type == DType::kF32)
     writer.Add("logits", {rows, columns}, std::span<const float>(narrow));

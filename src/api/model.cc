@@ -5,12 +5,12 @@
 #include "api/embedded.h"
 #include "api/model_impl.h"
 #include "ekvi/error.h"
-#include "model/text_stream.h"
+#include "text/text_stream.h"
 
 namespace ekvi {
 namespace {
 
-int32_t Checked(const model::Vocabulary& vocabulary, int32_t token) {
+int32_t Checked(const text::Vocabulary& vocabulary, int32_t token) {
   if (vocabulary.Contains(token)) return token;
   throw Error(ErrorCode::kInvalidArgument, "a token is outside the vocabulary",
               fmt::format("id {}, vocabulary {}", token, vocabulary.size()), "ids count from 0");
@@ -41,15 +41,15 @@ std::vector<int32_t> Model::Encode(std::string_view text, const EncodeOptions& o
   return impl_->loaded.tokenizer->Encode(text, options);
 }
 std::string Model::Decode(std::span<const int32_t> tokens) const { return impl_->loaded.tokenizer->Decode(tokens); }
-std::unique_ptr<TextStream> Model::NewTextStream() const { return model::NewTextStream(*impl_->loaded.tokenizer); }
+std::unique_ptr<TextStream> Model::NewTextStream() const { return text::NewTextStream(*impl_->loaded.tokenizer); }
 
 std::string_view Model::Piece(int32_t token) const {
-  const model::Vocabulary& vocabulary = impl_->loaded.tokenizer->vocabulary();
+  const text::Vocabulary& vocabulary = impl_->loaded.tokenizer->vocabulary();
   return vocabulary.Piece(Checked(vocabulary, token));
 }
 bool Model::IsControl(int32_t token) const {
-  const model::Vocabulary& vocabulary = impl_->loaded.tokenizer->vocabulary();
-  return vocabulary.Kind(Checked(vocabulary, token)) == model::PieceKind::kControl;
+  const text::Vocabulary& vocabulary = impl_->loaded.tokenizer->vocabulary();
+  return vocabulary.Kind(Checked(vocabulary, token)) == text::PieceKind::kControl;
 }
 std::optional<int32_t> Model::begin_token() const { return impl_->loaded.tokenizer->vocabulary().begin(); }
 std::span<const int32_t> Model::end_tokens() const { return impl_->loaded.tokenizer->vocabulary().ends(); }

@@ -6,7 +6,7 @@
 #include "api/session_parts.h"
 #include "engine/generation.h"
 #include "engine/sequence.h"
-#include "model/text_stream.h"
+#include "text/text_stream.h"
 
 namespace ekvi {
 namespace {
@@ -58,7 +58,7 @@ GenerateResult Session::Generate(std::span<const int32_t> prompt, const Sampling
   before.insert(before.end(), prompt.begin(), prompt.end());
   std::unique_ptr<TextStream> stream;  // made once the tokens before it have been checked
   const auto text = [&]() -> TextStream& {
-    if (stream == nullptr) stream = model::NewTextStream(*impl_->model->impl().loaded.tokenizer, before);
+    if (stream == nullptr) stream = text::NewTextStream(*impl_->model->impl().loaded.tokenizer, before);
     return *stream;
   };
   const engine::TextSource source{.push = [&](int32_t token) { return text().Push(token); },

@@ -45,7 +45,7 @@ ExpectResult VerifyExpect(std::shared_ptr<const Model> model, const std::filesys
                                .make_cache = [&] { return api::MakeCache(*model, options); },
                                .f64 = f64,
                                .chunk = options.chunk},
-                              model::SafetensorsFile::Open(file));
+                              files::SafetensorsFile::Open(file));
 }
 
 }  // namespace ekvi

@@ -28,12 +28,12 @@ struct Expected {
   std::vector<int64_t> greedy;
 };
 
-[[noreturn]] void Refuse(const model::SafetensorsFile& file, const std::string& what, const std::string& numbers) {
+[[noreturn]] void Refuse(const files::SafetensorsFile& file, const std::string& what, const std::string& numbers) {
   throw Error(ErrorCode::kCorrupt, fmt::format("{}: {}", file.name(), what), numbers,
               "tensors wanted: tokens I64 [T], logits F64 [T, V], or positions, columns and logits [P, C]");
 }
 
-std::vector<int64_t> Indices(const model::SafetensorsFile& file, std::string_view name, int64_t count) {
+std::vector<int64_t> Indices(const files::SafetensorsFile& file, std::string_view name, int64_t count) {
   std::vector<int64_t> indices(static_cast<size_t>(count));
   std::iota(indices.begin(), indices.end(), 0);
   if (file.Find(name) == nullptr) return indices;
@@ -45,7 +45,7 @@ std::vector<int64_t> Indices(const model::SafetensorsFile& file, std::string_vie
   return indices;
 }
 
-Expected Read(const model::SafetensorsFile& file, int vocabulary) {
+Expected Read(const files::SafetensorsFile& file, int vocabulary) {
   Expected e;
   for (const int64_t token : file.ReadI64("tokens")) {
     if (token < 0 || token >= vocabulary)
@@ -112,7 +112,7 @@ void CompareGreedy(const Expected& e, const ExpectSetup& setup, ExpectResult& re
 
 }  // namespace
 
-ExpectResult CompareExpected(const ExpectSetup& setup, const model::SafetensorsFile& file) {
+ExpectResult CompareExpected(const ExpectSetup& setup, const files::SafetensorsFile& file) {
   const Expected expected = Read(file, setup.model->vocabulary());
   ExpectResult result;
   CompareLogits(expected, setup, result);

@@ -8,7 +8,7 @@
 #include "ekvi/cache.h"
 #include "ekvi/verify.h"
 #include "engine/step_model.h"
-#include "model/safetensors.h"
+#include "files/safetensors.h"
 
 namespace ekvi::law {
 
@@ -22,6 +22,6 @@ struct ExpectSetup {
 
 // See VerifyExpect in ekvi/verify.h for the tensors. Errors: kCorrupt where a tensor is missing or shapes do not fit
 // together; kInvalidArgument, kCapacity where the model refuses the tokens.
-ExpectResult CompareExpected(const ExpectSetup& setup, const model::SafetensorsFile& file);
+ExpectResult CompareExpected(const ExpectSetup& setup, const files::SafetensorsFile& file);
 
 }  // namespace ekvi::law

@@ -28,7 +28,7 @@ std::vector<std::filesystem::path> FilesOf(const std::vector<std::filesystem::pa
 }
 
 GoldenResult Replay(const std::filesystem::path& path) {
-  const model::SafetensorsFile file = model::SafetensorsFile::Open(path);
+  const files::SafetensorsFile file = files::SafetensorsFile::Open(path);
   const std::string kind(file.Metadata("kind").value_or(""));
   GoldenResult result{.file = path.filename().string(), .kind = kind};
   if (kind == "gqa_attention")

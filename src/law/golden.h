@@ -1,7 +1,7 @@
 // Replays of reference vectors: files of steps or tokens with the results that somebody else computed in float64.
 #pragma once
 
-#include "model/safetensors.h"
+#include "files/safetensors.h"
 
 namespace ekvi::law {
 
@@ -11,10 +11,10 @@ namespace ekvi::law {
 // Kind "gqa_attention": steps of ragged grouped attention over a preallocated cache, arrays [batch, heads, tokens,
 // head_dim]. Every step whole, token by token and in random cuts, on contiguous and paged caches. A step that would
 // pass max_len must be refused and leave every byte.
-double ReplayAttention(const model::SafetensorsFile& file);
+double ReplayAttention(const files::SafetensorsFile& file);
 
 // Kind "decoder": a one-layer decoder, whole, token by token and in the file's cuts: logits, hidden states, caches,
 // classes.
-double ReplayDecoder(const model::SafetensorsFile& file);
+double ReplayDecoder(const files::SafetensorsFile& file);
 
 }  // namespace ekvi::law

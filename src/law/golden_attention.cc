@@ -24,7 +24,7 @@ constexpr int64_t kHeadsMax = 4096;
 // Numbers in the file's metadata.
 class Metadata {
  public:
-  explicit Metadata(const model::SafetensorsFile& file) : file_(file) {}
+  explicit Metadata(const files::SafetensorsFile& file) : file_(file) {}
 
   int64_t Count(std::string_view key, std::optional<int64_t> otherwise = {}) const {
     return Number<int64_t>(key, otherwise);
@@ -47,7 +47,7 @@ class Metadata {
     throw Error(ErrorCode::kCorrupt, fmt::format("{}: metadata '{}' is no number in range", file_.name(), key),
                 fmt::format("it is '{}'", text.value_or("missing")), "make the file again");
   }
-  const model::SafetensorsFile& file_;
+  const files::SafetensorsFile& file_;
 };
 
 // One step of the file: arrays [batch, heads, tokens, head_dim].
@@ -65,7 +65,7 @@ struct Case {
   std::vector<Step> steps;
 };
 
-Step ReadStep(const model::SafetensorsFile& file, const Case& c, int64_t index) {
+Step ReadStep(const files::SafetensorsFile& file, const Case& c, int64_t index) {
   const auto name = [&](const char* part) { return fmt::format("{}.{}", index, part); };
   Step step{.q = file.ReadF64(name("q")),
             .k = file.ReadF64(name("k")),
@@ -104,7 +104,7 @@ int64_t TokensOf(const Case& c) {
   return tokens;
 }
 
-Case ReadCase(const model::SafetensorsFile& file) {
+Case ReadCase(const files::SafetensorsFile& file) {
   const Metadata metadata(file);
   Case c{.batch = metadata.Count("batch"), .max_len = metadata.Count("max_len")};
   const int64_t head_dim = metadata.Count("head_dim"), kv_heads = metadata.Count("kv_heads");
@@ -237,7 +237,7 @@ class Replayer {
 
 }  // namespace
 
-double ReplayAttention(const model::SafetensorsFile& file) {
+double ReplayAttention(const files::SafetensorsFile& file) {
   const Case c = ReadCase(file);
   const CacheLayout layout = CacheLayout::Uniform(1, c.shape, DType::kF64);
   const int rows = static_cast<int>(c.batch);

@@ -21,12 +21,12 @@
 namespace ekvi::law {
 namespace {
 
-[[noreturn]] void Refuse(const model::SafetensorsFile& file, const std::string& what, std::string numbers) {
+[[noreturn]] void Refuse(const files::SafetensorsFile& file, const std::string& what, std::string numbers) {
   throw Error(ErrorCode::kCorrupt, file.name() + ": " + what, std::move(numbers), "make the file again");
 }
 
 template <typename T>
-T Number(const model::SafetensorsFile& file, std::string_view key) {
+T Number(const files::SafetensorsFile& file, std::string_view key) {
   const std::string_view text = file.Metadata(key).value_or("missing");
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -35,13 +35,13 @@ T Number(const model::SafetensorsFile& file, std::string_view key) {
 }
 
 // [rows, columns] of a tensor.
-std::pair<int64_t, int64_t> Sides(const model::SafetensorsFile& file, std::string_view name) {
+std::pair<int64_t, int64_t> Sides(const files::SafetensorsFile& file, std::string_view name) {
   const std::vector<uint64_t>& shape = file.Shape(name);
   if (shape.size() == 2) return {static_cast<int64_t>(shape[0]), static_cast<int64_t>(shape[1])};
   Refuse(file, fmt::format("tensor '{}' is no matrix", name), fmt::format("it has {} axes", shape.size()));
 }
 
-model::DecoderConfig ConfigOf(const model::SafetensorsFile& file) {
+model::DecoderConfig ConfigOf(const files::SafetensorsFile& file) {
   const auto [vocabulary, width] = Sides(file, "token");
   const int64_t positions = Sides(file, "position").first;
   const int heads = Number<int>(file, "heads");
@@ -92,7 +92,7 @@ struct Case {
   std::vector<uint8_t> mask;
 };
 
-Case ReadCase(const model::SafetensorsFile& file, const model::DecoderConfig& config) {
+Case ReadCase(const files::SafetensorsFile& file, const model::DecoderConfig& config) {
   Case c;
   std::tie(c.rows, c.tokens) = Sides(file, "tokens");
   for (const int64_t id : file.ReadI64("tokens")) {
@@ -170,7 +170,7 @@ class Replayer {
   std::vector<double> logits_, hidden_, step_logits_;
 };
 
-double WorstClass(const model::SafetensorsFile& file, const Case& c, const Replayer& replayer) {
+double WorstClass(const files::SafetensorsFile& file, const Case& c, const Replayer& replayer) {
   const model::SafetensorsSource source(file);
   const auto [width, labels] = Sides(file, "class_head");
   const std::optional<model::StoredTensor> head = source.Find("class_head");
@@ -198,7 +198,7 @@ double WorstClass(const model::SafetensorsFile& file, const Case& c, const Repla
 }
 
 // The text in one piece, each token alone, and in the file's parts.
-std::vector<std::vector<int64_t>> Cuttings(const model::SafetensorsFile& file, const Case& c) {
+std::vector<std::vector<int64_t>> Cuttings(const files::SafetensorsFile& file, const Case& c) {
   std::vector<int64_t> each, parts = c.cuts;
   for (int64_t t = 1; t <= c.tokens; ++t) each.push_back(t);
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -211,7 +211,7 @@ std::vector<std::vector<int64_t>> Cuttings(const model::SafetensorsFile& file, c
 
 }  // namespace
 
-double ReplayDecoder(const model::SafetensorsFile& file) {
+double ReplayDecoder(const files::SafetensorsFile& file) {
   const model::DecoderConfig config = ConfigOf(file);
   const Case c = ReadCase(file, config);
   base::ThreadPool pool(1);

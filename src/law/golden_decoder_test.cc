@@ -18,7 +18,7 @@ TEST(GoldenDecoder, EveryFile_IsReproduced) {
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (!entry.path().filename().string().starts_with("decoder_")) continue;
-    const double error = ReplayDecoder(model::SafetensorsFile::Open(entry.path()));
+    const double error = ReplayDecoder(files::SafetensorsFile::Open(entry.path()));
     EXPECT_LE(error, 1e-10) << entry.path();
     worst = std::max(worst, error);
     ++files;

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "files/reader_error.h"
 #include "model/llama.h"
-#include "model/reader_error.h"
 
 namespace ekvi::model {
 namespace {
@@ -15,7 +15,7 @@ constexpr Family kFamilies[] = {
 
 }  // namespace
 
-const Family& FamilyOf(const GgufFile& file) {
+const Family& FamilyOf(const files::GgufFile& file) {
   const std::string_view architecture = file.RequireString("general.architecture");
   std::vector<std::string_view> supported;
   for (const Family& family : kFamilies) {
@@ -23,7 +23,7 @@ const Family& FamilyOf(const GgufFile& file) {
     supported.push_back(family.architecture);
   }
   throw file.KeyError(ErrorCode::kUnsupported, "general.architecture",
-                      fmt::format("{} is not computed here", Quote(architecture)),
+                      fmt::format("{} is not computed here", files::Quote(architecture)),
                       fmt::format("supported: {}", fmt::join(supported, ", ")));
 }
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "files/gguf.h"
 #include "model/config.h"
-#include "model/gguf.h"
 #include "model/weight_source.h"
 
 namespace ekvi::model {
@@ -20,11 +20,11 @@ struct FamilyModel {
 struct Family {
   std::string_view architecture;  // general.architecture of its GGUF files
   // `pieces` is the size of the vocabulary. Errors: kCorrupt, kUnsupported, naming the key.
-  FamilyModel (*read)(const GgufFile& file, int64_t pieces);
+  FamilyModel (*read)(const files::GgufFile& file, int64_t pieces);
 };
 
 // The family of the file. kCorrupt where general.architecture is missing, kUnsupported, naming those supported, where
 // it is none of them.
-const Family& FamilyOf(const GgufFile& file);
+const Family& FamilyOf(const files::GgufFile& file);
 
 }  // namespace ekvi::model

@@ -37,10 +37,11 @@ int64_t FamilyKeys::Count(std::string_view key, KeyRange range, int64_t otherwis
 }
 
 std::vector<int64_t> FamilyKeys::CountPerLayer(std::string_view key, KeyRange range, int64_t layers) const {
-  const GgufValue* value = file_.Find(Name(key));
-  if (value == nullptr || value->type != GgufType::kArray) return std::vector<int64_t>(layers, Count(key, range));
+  const files::GgufValue* value = file_.Find(Name(key));
+  if (value == nullptr || value->type != files::GgufType::kArray)
+    return std::vector<int64_t>(layers, Count(key, range));
   const std::vector<int64_t> counts =
-      value->item_type == GgufType::kU32 ? Listed(*file_.GetU32s(Name(key))) : Listed(*file_.GetI32s(Name(key)));
+      value->item_type == files::GgufType::kU32 ? Listed(*file_.GetU32s(Name(key))) : Listed(*file_.GetI32s(Name(key)));
   if (static_cast<int64_t>(counts.size()) != layers) {
     throw Fail(ErrorCode::kCorrupt, key, fmt::format("{} values for {} layers", counts.size(), layers));
   }

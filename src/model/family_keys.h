@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/gguf.h"
+#include "files/gguf.h"
 
 namespace ekvi::model {
 
@@ -18,9 +18,10 @@ struct KeyRange {
 // full key, the value and the range; a missing key is an error where no default is given.
 class FamilyKeys {
  public:
-  FamilyKeys(const GgufFile& file, std::string architecture) : file_(file), architecture_(std::move(architecture)) {}
+  FamilyKeys(const files::GgufFile& file, std::string architecture)
+      : file_(file), architecture_(std::move(architecture)) {}
 
-  const GgufFile& file() const { return file_; }
+  const files::GgufFile& file() const { return file_; }
   std::string Name(std::string_view key) const { return architecture_ + "." + std::string(key); }
   bool Has(std::string_view key) const { return file_.Find(Name(key)) != nullptr; }
 
@@ -38,7 +39,7 @@ class FamilyKeys {
  private:
   int64_t Checked(std::string_view key, uint64_t value, KeyRange range) const;
 
-  const GgufFile& file_;
+  const files::GgufFile& file_;
   std::string architecture_;
 };
 

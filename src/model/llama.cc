@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "files/reader_error.h"
 #include "model/family_keys.h"
-#include "model/reader_error.h"
 #include "model/rope.h"
 #include "model/weights_gguf.h"
 
@@ -34,7 +34,7 @@ int64_t DefaultHeadDim(const FamilyKeys& keys, int64_t width, int64_t heads) {
 // Layers that block_count leaves out would be missing without a word: other text, no error.
 void RefuseLayersLeftOut(const FamilyKeys& keys, int64_t layers) {
   constexpr std::string_view kPrefix = "blk.";
-  for (const GgufTensor& tensor : keys.file().tensors()) {
+  for (const files::GgufTensor& tensor : keys.file().tensors()) {
     if (!tensor.name.starts_with(kPrefix)) continue;
     int64_t layer = 0;
     const char* const begin = tensor.name.data() + kPrefix.size();
@@ -100,26 +100,29 @@ void ApplyScaling(const FamilyKeys& keys, int64_t context, RopeConfig& rope) {
   else if (type == "yarn")
     ApplyYarn(keys, context, rope);
   else {
-    throw keys.Fail(ErrorCode::kUnsupported, "rope.scaling.type", fmt::format("{} is not computed here", Quote(type)),
+    throw keys.Fail(ErrorCode::kUnsupported, "rope.scaling.type",
+                    fmt::format("{} is not computed here", files::Quote(type)),
                     "supported: none, linear, yarn, and a tensor rope_freqs.weight");
   }
 }
 
 // Llama 3.1 and later: a tensor with one divisor a pair, beside whatever the keys say.
-void ApplyFactors(const GgufFile& file, RopeConfig& rope) {
-  const GgufTensor* tensor = file.FindTensor("rope_freqs.weight");
+void ApplyFactors(const files::GgufFile& file, RopeConfig& rope) {
+  const files::GgufTensor* tensor = file.FindTensor("rope_freqs.weight");
   if (tensor == nullptr) return;
   const int64_t pairs = rope.dims / 2;
   if (ShapeOf(*tensor) != std::vector<int64_t>{pairs} || file.ComputedType(*tensor) != DType::kF32) {
-    throw FileError(ErrorCode::kCorrupt, file.name(), "tensor rope_freqs.weight has the wrong shape or type",
-                    fmt::format("it is {} {}, [{}] F32 is wanted", tensor->ShapeText(), tensor->type->name, pairs), "");
+    throw files::FileError(
+        ErrorCode::kCorrupt, file.name(), "tensor rope_freqs.weight has the wrong shape or type",
+        fmt::format("it is {} {}, [{}] F32 is wanted", tensor->ShapeText(), tensor->type->name, pairs), "");
   }
-  const GgufItems<float> factors(file.Data(*tensor).data(), static_cast<size_t>(pairs));
+  const files::GgufItems<float> factors(file.Data(*tensor).data(), static_cast<size_t>(pairs));
   if (rope.divisors.empty()) rope.divisors.assign(pairs, 1);
   for (int64_t i = 0; i < pairs; ++i) {
     if (!(factors[i] > 0) || factors[i] > std::numeric_limits<float>::max()) {
-      throw FileError(ErrorCode::kCorrupt, file.name(), "tensor rope_freqs.weight holds no finite number above 0",
-                      fmt::format("value {} is {}", i, factors[i]), "");
+      throw files::FileError(ErrorCode::kCorrupt, file.name(),
+                             "tensor rope_freqs.weight holds no finite number above 0",
+                             fmt::format("value {} is {}", i, factors[i]), "");
     }
     rope.divisors[i] *= factors[i];
   }
@@ -139,17 +142,17 @@ RopeConfig ReadRope(const FamilyKeys& keys, const Sizes& sizes) {
   return rope;
 }
 
-void CheckVocabulary(const GgufFile& file, int64_t pieces) {
-  const GgufTensor* embedding = file.FindTensor("token_embd.weight");
+void CheckVocabulary(const files::GgufFile& file, int64_t pieces) {
+  const files::GgufTensor* embedding = file.FindTensor("token_embd.weight");
   if (embedding == nullptr) return;  // the loader of weights names it
   const std::vector<int64_t> shape = ShapeOf(*embedding);
   if (shape[0] == pieces) return;
-  throw FileError(ErrorCode::kCorrupt, file.name(),
-                  "the vocabulary and tensor token_embd.weight do not belong together",
-                  fmt::format("{} pieces in tokenizer.ggml.tokens, {} rows of embedding", pieces, shape[0]), "");
+  throw files::FileError(ErrorCode::kCorrupt, file.name(),
+                         "the vocabulary and tensor token_embd.weight do not belong together",
+                         fmt::format("{} pieces in tokenizer.ggml.tokens, {} rows of embedding", pieces, shape[0]), "");
 }
 
-LayerConfig ReadLayer(const GgufFile& file, const std::string& block) {
+LayerConfig ReadLayer(const files::GgufFile& file, const std::string& block) {
   const auto has = [&](std::string_view name) { return file.FindTensor(block + std::string(name)) != nullptr; };
   LayerConfig layer;
   layer.biases = {.q = has("attn_q.bias"),
@@ -163,11 +166,11 @@ LayerConfig ReadLayer(const GgufFile& file, const std::string& block) {
 }
 
 // An order is built only for rows that the file really has: what it claims could be without bound.
-LayerNames NameLayer(const GgufFile& file, const std::string& block, const AttentionConfig& attention) {
+LayerNames NameLayer(const files::GgufFile& file, const std::string& block, const AttentionConfig& attention) {
   const auto ref = [&](std::string_view name) { return TensorRef{.tensor = block + std::string(name)}; };
   const auto rotated = [&](std::string_view name, int64_t heads) {
     TensorRef r = ref(name);
-    const GgufTensor* tensor = file.FindTensor(r.tensor);
+    const files::GgufTensor* tensor = file.FindTensor(r.tensor);
     const bool whole = tensor != nullptr && ShapeOf(*tensor)[0] == heads * attention.head_dim_k;
     if (whole) r.order = HalvesFromPairs(heads, attention.head_dim_k, attention.rope->dims);
     return r;
@@ -205,7 +208,7 @@ std::vector<int32_t> HalvesFromPairs(int64_t heads, int64_t head_dim, int64_t di
   return order;
 }
 
-FamilyModel ReadLlama(const GgufFile& file, int64_t pieces) {
+FamilyModel ReadLlama(const files::GgufFile& file, int64_t pieces) {
   const FamilyKeys keys(file, "llama");
   RefuseWhatIsNotComputed(keys);
   const Sizes sizes = ReadSizes(keys);

@@ -14,7 +14,7 @@ namespace ekvi::model {
 
 // Errors: kCorrupt for a key that is missing or out of range, heads that do not divide, a token_embd.weight whose rows
 // are not `pieces`; kUnsupported for experts and for kinds of rope scaling other than none, linear and yarn.
-FamilyModel ReadLlama(const GgufFile& file, int64_t pieces);
+FamilyModel ReadLlama(const files::GgufFile& file, int64_t pieces);
 
 // Where the rows of halves come from: row (head, half j, pair i) is the stored row (head, 2i + j) among the first
 // `dims` of each head; other rows stay. [heads × head_dim]

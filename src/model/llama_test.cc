@@ -11,9 +11,9 @@
 #include <functional>
 #include <string>
 
+#include "files/gguf_test_builder.h"
+#include "files/reader_expect_error.h"
 #include "model/decoder_testing.h"
-#include "model/gguf_test_builder.h"
-#include "model/reader_expect_error.h"
 #include "model/rope.h"
 #include "model/weights_gguf.h"
 
@@ -22,14 +22,14 @@ namespace {
 
 // A model as a GGUF file, tensor by tensor, so that a test can leave out or change a part.
 struct LlamaFile {
-  GgufBuilder keys;
+  files::GgufBuilder keys;
   std::vector<std::tuple<std::string, std::vector<uint64_t>, std::vector<double>>> tensors;  // dims fastest first
 
   std::string Build() const {
-    GgufBuilder builder = keys;
+    files::GgufBuilder builder = keys;
     for (const auto& [name, dims, values] : tensors) {
       std::string bytes;
-      for (const double value : values) bytes += GgufBytes(static_cast<float>(value));
+      for (const double value : values) bytes += files::GgufBytes(static_cast<float>(value));
       builder.Tensor(name, dims, 0, bytes);
     }
     return builder.Build();
@@ -105,7 +105,8 @@ LlamaFile FileOf(const TestModel& model) {
 
 template <typename T>
 std::shared_ptr<const DecoderWeights<T>> LoadFile(const std::string& bytes, int64_t pieces) {
-  const auto file = std::make_shared<const GgufFile>(GgufFile::Borrow(AsBytes(bytes), "memory.gguf"));
+  const auto file =
+      std::make_shared<const files::GgufFile>(files::GgufFile::Borrow(files::AsBytes(bytes), "memory.gguf"));
   const FamilyModel model = ReadLlama(*file, pieces);
   base::ThreadPool pool(1);
   return LoadWeights<T>(model.config, model.names, GgufSource(file), pool);
@@ -183,12 +184,12 @@ TEST(Llama, WindowAndCountsPerLayer_AreObeyed) {
   LlamaFile file = FileOf(RandomModel(LlamaLike(4, 2), 48, DType::kF32));
   file.keys.U32("llama.attention.sliding_window", 7);
   const std::string bytes = file.Build();
-  const GgufFile gguf = GgufFile::Borrow(AsBytes(bytes), "memory.gguf");
+  const files::GgufFile gguf = files::GgufFile::Borrow(files::AsBytes(bytes), "memory.gguf");
   for (const LayerConfig& layer : ReadLlama(gguf, 41).config.layers) EXPECT_EQ(layer.attention.window, 7);
 }
 
 TEST(Llama, CountsPerLayer_AreReadFromArrays) {
-  GgufBuilder keys;
+  files::GgufBuilder keys;
   keys.String("general.architecture", "llama").U32("llama.context_length", 64).U32("llama.embedding_length", 32);
   keys.U32("llama.block_count", 2).F32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
   keys.Items<uint32_t>("llama.feed_forward_length", 4, {44, 20});
@@ -196,7 +197,7 @@ TEST(Llama, CountsPerLayer_AreReadFromArrays) {
   keys.Items<uint32_t>("llama.attention.head_count_kv", 4, {2, 4});
   keys.U32("llama.attention.key_length", 8).U32("llama.attention.value_length", 6);
   const std::string bytes = keys.Build();
-  const FamilyModel model = ReadLlama(GgufFile::Borrow(AsBytes(bytes), "memory.gguf"), 41);
+  const FamilyModel model = ReadLlama(files::GgufFile::Borrow(files::AsBytes(bytes), "memory.gguf"), 41);
   EXPECT_EQ(model.config.layers[0].ffn.width, 44);
   EXPECT_EQ(model.config.layers[1].ffn.width, 20);
   EXPECT_EQ(model.config.layers[1].attention.q_heads, 8);
@@ -241,7 +242,7 @@ TEST(Llama, WhatIsNotComputedOrOutOfRange_IsRefusedByKey) {
        }},
       {kCorrupt,
        {"llama.attention.sliding_window", "i64", "-1"},
-       [](LlamaFile& f) { f.keys.Value("llama.attention.sliding_window", 11, GgufBytes<int64_t>(-1)); }},
+       [](LlamaFile& f) { f.keys.Value("llama.attention.sliding_window", 11, files::GgufBytes<int64_t>(-1)); }},
       {kCorrupt,
        {"llama.block_count", "2 layers", "blk.2.attn_norm.weight"},
        [](LlamaFile& f) {
@@ -259,12 +260,12 @@ TEST(Llama, WhatIsNotComputedOrOutOfRange_IsRefusedByKey) {
     LlamaFile file = FileOf(RandomModel(LlamaLike(4, 2), 49, DType::kF32));
     refusal.change(file);
     const std::string bytes = file.Build();
-    ExpectError(refusal.code, refusal.words, [&] { LoadFile<float>(bytes, 41); });
+    files::ExpectError(refusal.code, refusal.words, [&] { LoadFile<float>(bytes, 41); });
   }
 }
 
 TEST(Llama, HugeClaimsWithoutTensors_AreRefusedWithoutMemory) {
-  GgufBuilder keys;
+  files::GgufBuilder keys;
   keys.String("general.architecture", "llama").U32("llama.context_length", 64).U32("llama.embedding_length", 1 << 20);
   keys.U32("llama.block_count", 1024)
       .F32("llama.attention.layer_norm_rms_epsilon", 1e-5f)
@@ -273,7 +274,7 @@ TEST(Llama, HugeClaimsWithoutTensors_AreRefusedWithoutMemory) {
       .U32("llama.attention.key_length", 1024)
       .U32("llama.attention.value_length", 1024);
   const std::string bytes = keys.Build();
-  ExpectError(ErrorCode::kCorrupt, {"token_embd.weight is missing"}, [&] { LoadFile<float>(bytes, 41); });
+  files::ExpectError(ErrorCode::kCorrupt, {"token_embd.weight is missing"}, [&] { LoadFile<float>(bytes, 41); });
 }
 
 }  // namespace

@@ -15,13 +15,13 @@ namespace ekvi::model {
 namespace {
 
 // The type that most values of matrices have.
-const GgufTensorType* MainType(const GgufFile& file) {
-  const GgufTensorType* best = nullptr;
+const files::GgufTensorType* MainType(const files::GgufFile& file) {
+  const files::GgufTensorType* best = nullptr;
   uint64_t best_values = 0;
-  for (const GgufTensor& candidate : file.tensors()) {
+  for (const files::GgufTensor& candidate : file.tensors()) {
     if (candidate.type == best || candidate.dim_count < 2) continue;
     uint64_t values = 0;
-    for (const GgufTensor& tensor : file.tensors()) {
+    for (const files::GgufTensor& tensor : file.tensors()) {
       if (tensor.type == candidate.type && tensor.dim_count >= 2) values += tensor.values;
     }
     if (values > best_values) best_values = values, best = candidate.type;
@@ -38,16 +38,16 @@ std::vector<LayerInfo> LayersOf(const DecoderConfig& config) {
   return layers;
 }
 
-void DescribeFile(const GgufFile& file, ModelInfo& info) {
+void DescribeFile(const files::GgufFile& file, ModelInfo& info) {
   info.architecture = file.RequireString("general.architecture");
   info.name = file.GetString("general.name").value_or("");
   if (info.name.empty()) info.name = std::filesystem::path(file.name()).filename().string();
   info.file_bytes = file.file_bytes();
   info.metadata = file.MetadataText();
-  const GgufTensorType* main_type = MainType(file);
+  const files::GgufTensorType* main_type = MainType(file);
   info.weights = main_type != nullptr ? std::string(main_type->name) : "none";
   info.auto_cache_type = main_type != nullptr && main_type->dtype == DType::kF32 ? DType::kF32 : DType::kF16;
-  for (const GgufTensor& tensor : file.tensors()) {
+  for (const files::GgufTensor& tensor : file.tensors()) {
     info.parameters += tensor.values;
     if (!tensor.type->dtype) continue;  // of no type that is computed, and not needed: else it had been refused
     info.tensors.push_back({std::string(tensor.name), *tensor.type->dtype, ShapeOf(tensor), tensor.bytes});
@@ -62,11 +62,11 @@ void DescribeConfig(const DecoderConfig& config, ModelInfo& info) {
   info.layers = LayersOf(config);
 }
 
-LoadedModel LoadGguf(std::shared_ptr<const GgufFile> file, Compute compute) {
+LoadedModel LoadGguf(std::shared_ptr<const files::GgufFile> file, Compute compute) {
   const base::ScopedFpEnv environment;
   const Family& family = FamilyOf(*file);
   LoadedModel model;
-  model.tokenizer = LoadTokenizer(*file);
+  model.tokenizer = text::LoadTokenizer(*file);
   const FamilyModel read = family.read(*file, model.tokenizer->vocabulary().size());
   base::ThreadPool pool(base::GrantedThreads());
   const GgufSource source(file);
@@ -91,13 +91,13 @@ LoadedModel LoadModel(const std::filesystem::path& path, Compute compute) {
     throw Error(ErrorCode::kUnsupported, fmt::format("{}: a folder", path.string()), "models are read from GGUF files",
                 "convert the folder to GGUF, or name a file in it");
   }
-  LoadedModel model = LoadGguf(std::make_shared<const GgufFile>(GgufFile::Open(path)), compute);
+  LoadedModel model = LoadGguf(std::make_shared<const files::GgufFile>(files::GgufFile::Open(path)), compute);
   model.info.path = path.string();
   return model;
 }
 
 LoadedModel LoadModelFrom(std::span<const std::byte> bytes, std::string name, Compute compute) {
-  return LoadGguf(std::make_shared<const GgufFile>(GgufFile::Borrow(bytes, std::move(name))), compute);
+  return LoadGguf(std::make_shared<const files::GgufFile>(files::GgufFile::Borrow(bytes, std::move(name))), compute);
 }
 
 }  // namespace ekvi::model

@@ -8,15 +8,15 @@
 #include <string>
 
 #include "ekvi/model.h"
-#include "model/tokenizer.h"
 #include "model/weights.h"
+#include "text/tokenizer.h"
 
 namespace ekvi::model {
 
 // Exactly one of the weights is set, by the arithmetic. Keeps the file mapped as long as they live.
 struct LoadedModel {
   ModelInfo info;
-  std::unique_ptr<const Tokenizer> tokenizer;
+  std::unique_ptr<const text::Tokenizer> tokenizer;
   std::shared_ptr<const DecoderWeights<float>> f32;
   std::shared_ptr<const DecoderWeights<double>> f64;
 

@@ -11,10 +11,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "files/reader_expect_error.h"
+#include "files/safetensors.h"
 #include "model/decoder_testing.h"
 #include "model/family.h"
-#include "model/reader_expect_error.h"
-#include "model/safetensors.h"
 #include "model/weights_gguf.h"
 #include "shared_path.h"
 
@@ -26,7 +26,7 @@ using ekvi::testing::SharedPath;
 // Weights without the tokenizer, whatever kind of vocabulary the file has.
 template <typename T>
 std::shared_ptr<const DecoderWeights<T>> WeightsOf(const std::filesystem::path& path) {
-  const auto file = std::make_shared<const GgufFile>(GgufFile::Open(path));
+  const auto file = std::make_shared<const files::GgufFile>(files::GgufFile::Open(path));
   const auto pieces = static_cast<int64_t>(file->RequireStrings("tokenizer.ggml.tokens").size());
   const FamilyModel model = FamilyOf(*file).read(*file, pieces);
   base::ThreadPool pool(2);
@@ -57,7 +57,7 @@ std::vector<int32_t> Continue(Decoder<T>& decoder, KvCache& cache, std::span<con
 
 struct Expected {
   explicit Expected(const std::filesystem::path& path) {
-    const SafetensorsFile file = SafetensorsFile::Open(path);
+    const files::SafetensorsFile file = files::SafetensorsFile::Open(path);
     for (const int64_t token : file.ReadI64("tokens")) tokens.push_back(static_cast<int32_t>(token));
     for (const int64_t token : file.ReadI64("greedy")) greedy.push_back(static_cast<int32_t>(token));
     logits = file.ReadF64("logits");
@@ -205,15 +205,17 @@ TEST(ModelLoader, BrokenConfigurations_AreNamedByKeyAndNumbers) {
       {"scores_mismatch", ErrorCode::kCorrupt, {"tokenizer.ggml.scores", "20", "19"}},
   };
   for (const BadFile& file : files) {
-    ExpectError(file.code, file.words,
-                [&] { LoadModel(SharedPath("models/bad") / (std::string(file.file) + ".gguf"), Compute::kAuto); });
+    files::ExpectError(file.code, file.words, [&] {
+      LoadModel(SharedPath("models/bad") / (std::string(file.file) + ".gguf"), Compute::kAuto);
+    });
   }
 }
 
 TEST(ModelLoader, WhatIsNoModel_IsRefused) {
-  ExpectError(ErrorCode::kUnsupported, {"folder", "GGUF"},
-              [] { LoadModel(std::filesystem::temp_directory_path(), Compute::kAuto); });
-  ExpectError(ErrorCode::kNotFound, {"no-such-file.gguf"}, [] { LoadModel("no-such-file.gguf", Compute::kAuto); });
+  files::ExpectError(ErrorCode::kUnsupported, {"folder", "GGUF"},
+                     [] { LoadModel(std::filesystem::temp_directory_path(), Compute::kAuto); });
+  files::ExpectError(ErrorCode::kNotFound, {"no-such-file.gguf"},
+                     [] { LoadModel("no-such-file.gguf", Compute::kAuto); });
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 namespace ekvi::model {
 
-std::vector<int64_t> ShapeOf(const GgufTensor& tensor) {
+std::vector<int64_t> ShapeOf(const files::GgufTensor& tensor) {
   std::vector<int64_t> shape(tensor.dim_count);
   for (uint32_t axis = 0; axis < tensor.dim_count; ++axis) {
     shape[tensor.dim_count - 1 - axis] = static_cast<int64_t>(tensor.dims[axis]);
@@ -11,7 +11,7 @@ std::vector<int64_t> ShapeOf(const GgufTensor& tensor) {
 }
 
 std::optional<StoredTensor> GgufSource::Find(std::string_view name) const {
-  const GgufTensor* tensor = file_->FindTensor(name);
+  const files::GgufTensor* tensor = file_->FindTensor(name);
   if (tensor == nullptr) return std::nullopt;
   return StoredTensor{.name = tensor->name,
                       .dtype = file_->ComputedType(*tensor),

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "model/reader_error.h"
+#include "files/reader_error.h"
 
 namespace ekvi::model {
 namespace {
@@ -18,13 +18,14 @@ std::optional<DType> ComputedType(std::string_view name) {
 }  // namespace
 
 std::optional<StoredTensor> SafetensorsSource::Find(std::string_view name) const {
-  const SafetensorsTensor* tensor = file_->Find(name);
+  const files::SafetensorsTensor* tensor = file_->Find(name);
   if (tensor == nullptr) return std::nullopt;
   const std::optional<DType> dtype = ComputedType(tensor->type->name);
   if (!dtype) {
-    throw FileError(ErrorCode::kUnsupported, file_->name(),
-                    fmt::format("tensor {}: element type {} is not computed", Quote(name), tensor->type->name),
-                    fmt::format("shape {}", tensor->ShapeText()), "use the model in F64, F32, F16 or BF16");
+    throw files::FileError(
+        ErrorCode::kUnsupported, file_->name(),
+        fmt::format("tensor {}: element type {} is not computed", files::Quote(name), tensor->type->name),
+        fmt::format("shape {}", tensor->ShapeText()), "use the model in F64, F32, F16 or BF16");
   }
   return StoredTensor{.name = tensor->name,
                       .dtype = *dtype,

@@ -1,0 +1,68 @@
+// A lead byte fixes the length and the range of the second byte; all further bytes are 80 … BF. The narrower second
+// ranges (after E0, ED, F0, F4) exclude overlong forms, surrogates and values past U+10FFFF.
+#include "base/utf8.h"
+
+namespace ekvi::base {
+namespace {
+
+struct Lead {
+  size_t bytes;  // 0: begins nothing
+  unsigned char second_min, second_max;
+};
+
+Lead ReadLead(unsigned char byte) {
+  if (byte < 0x80) return {1, 0, 0};
+  if (byte < 0xC2 || byte > 0xF4) return {0, 0, 0};
+  if (byte < 0xE0) return {2, 0x80, 0xBF};
+  if (byte < 0xF0) {
+    const unsigned char low = byte == 0xE0 ? 0xA0 : 0x80;
+    const unsigned char high = byte == 0xED ? 0x9F : 0xBF;
+    return {3, low, high};
+  }
+  const unsigned char low = byte == 0xF0 ? 0x90 : 0x80;
+  const unsigned char high = byte == 0xF4 ? 0x8F : 0xBF;
+  return {4, low, high};
+}
+
+}  // namespace
+
+Utf8Head ReadUtf8Head(std::string_view text) {
+  const Lead lead = ReadLead(static_cast<unsigned char>(text[0]));
+  if (lead.bytes == 0) return {Utf8Kind::kBroken, 1};
+  for (size_t i = 1; i < lead.bytes; ++i) {
+    if (i == text.size()) return {Utf8Kind::kCut, i};
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const unsigned char low = i == 1 ? lead.second_min : 0x80;
+    const unsigned char high = i == 1 ? lead.second_max : 0xBF;
+    if (byte < low || byte > high) return {Utf8Kind::kBroken, i};
+  }
+  return {Utf8Kind::kCharacter, lead.bytes};
+}
+
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const Utf8Head head = ReadUtf8Head(text);
+    if (head.kind != Utf8Kind::kCharacter) return false;
+    text.remove_prefix(head.bytes);
+  }
+  return true;
+}
+
+void Utf8Stream::Push(std::string_view bytes, std::string& text) {
+  held_ += bytes;
+  std::string_view rest = held_;
+  while (!rest.empty()) {
+    const Utf8Head head = ReadUtf8Head(rest);
+    if (head.kind == Utf8Kind::kCut) break;
+    text += head.kind == Utf8Kind::kCharacter ? rest.substr(0, head.bytes) : kReplacementCharacter;
+    rest.remove_prefix(head.bytes);
+  }
+  held_.erase(0, held_.size() - rest.size());
+}
+
+void Utf8Stream::Finish(std::string& text) {
+  if (!held_.empty()) text += kReplacementCharacter;
+  held_.clear();
+}
+
+}  // namespace ekvi::base

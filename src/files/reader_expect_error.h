@@ -1,0 +1,34 @@
+// For tests: a call must throw ekvi::Error of a code, with a message that names certain things; and a test of material
+// from outside the repository is skipped, and says so, where that is missing.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+#include <initializer_list>
+#include <string_view>
+
+#include "ekvi/error.h"
+
+#define EKVI_SKIP_WITHOUT(path) \
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no shared material at " << (path)
+
+namespace ekvi::files {
+
+inline void ExpectError(ErrorCode code, std::initializer_list<std::string_view> named,
+                        const std::function<void()>& call) {
+  try {
+    call();
+    ADD_FAILURE() << "no error, wanted one that names " << *named.begin();
+  } catch (const Error& error) {
+    EXPECT_EQ(static_cast<int>(error.code()), static_cast<int>(code)) << error.what();
+    EXPECT_EQ(error.summary().find('\n'), std::string::npos);
+    for (const std::string_view name : named) {
+      EXPECT_NE(std::string_view(error.what()).find(name), std::string_view::npos)
+          << "'" << name << "' in: " << error.what();
+    }
+  }
+}
+
+}  // namespace ekvi::files
