@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cfenv>
 #include <cstring>
 #include <fstream>
+#include <map>
+#include <numeric>
 #include <sstream>
 #include <thread>
 
@@ -102,6 +105,47 @@ TEST(Session, Logits_AreTheSameBitsUnderEveryOption) {
                                      {.context = 90}, {.sequences = 3}, {.block_tokens = 64, .threads = 3}};
   for (const std::string& target : DescribeMachine().targets) all.push_back({.chunk = 20, .target = target});
   for (const SessionOptions& options : all) EXPECT_EQ(LogitsOf(model, options), want);
+}
+
+// The logits of `prompts`, each scored in one session, in the order given; a prompt starts behind the tokens that it
+// shares with what the sequence still holds.
+std::map<size_t, std::vector<double>> ScoredInOrder(Session& session, std::span<const std::vector<int32_t>> prompts,
+                                                    std::span<const size_t> order) {
+  const auto vocabulary = static_cast<size_t>(session.model().info().vocabulary);
+  std::map<size_t, std::vector<double>> scores;
+  for (const size_t index : order) {
+    const std::vector<int32_t>& prompt = prompts[index];
+    const auto held = session.tokens();
+    const auto differs = std::ranges::mismatch(held, prompt).in1;
+    const auto shared = std::min<int64_t>(differs - held.begin(), static_cast<int64_t>(prompt.size()) - 1);
+    session.Truncate(shared);
+    std::vector<double> logits((prompt.size() - shared) * vocabulary);
+    session.Logits(std::span(prompt).subspan(shared), logits);
+    scores[index].assign(logits.end() - vocabulary, logits.end());
+  }
+  return scores;
+}
+
+TEST(BR_67, PromptLogits_DependNeitherOnTheOrderOfPromptsNorOnReuse) {
+  const auto model = Stories();
+  for (const int block : {16, 32}) {
+    std::vector<std::vector<int32_t>> prompts;
+    for (const int64_t length : {block - 1, block, block + 1, 2 * block, 2 * block + 1}) {
+      for (const int32_t last : {300, 401}) {
+        prompts.emplace_back(length, 320);
+        prompts.back().front() = 1, prompts.back()[length / 2] = 411, prompts.back().back() = last;
+      }
+    }
+    std::vector<size_t> order(prompts.size());
+    std::iota(order.begin(), order.end(), 0);
+    Session fresh(model, {.block_tokens = block, .reuse = false});
+    const auto want = ScoredInOrder(fresh, prompts, order);
+    for (const bool reuse : {true, false}) {
+      Session session(model, {.block_tokens = block, .reuse = reuse});
+      std::ranges::reverse(order);
+      EXPECT_EQ(ScoredInOrder(session, prompts, order), want) << "block " << block << ", reuse " << reuse;
+    }
+  }
 }
 
 TEST(Session, HostsControlWordWhileLoading_ChangesNoBit) {
