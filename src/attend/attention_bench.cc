@@ -178,16 +178,19 @@ int Measure(const Shape& shape, DType dtype, int threads) {
 }  // namespace
 }  // namespace ekvi::attend
 
-int main() {
+// With an argument: only shapes whose name holds it.
+int main(int argc, char** argv) {
   using ekvi::DType;
   const ekvi::attend::Shape shapes[] = {
       {"prefill 512 on 4,096, 32/8x128", 32, 8, 128, 4096, 512}, {"prefill 2,048 on 0, 32/8x128", 32, 8, 128, 0, 2048},
       {"prefill 512 contiguous", 32, 8, 128, 4096, 512, false},  {"prefill 512 on 4,096, 9/3x64", 9, 3, 64, 4096, 512},
-      {"decode 1 on 16,384, 32/8x128", 32, 8, 128, 16384, 1},
+      {"decode 1 on 16,384, 32/8x128", 32, 8, 128, 16384, 1},    {"decode 1 on 16,384, 8/8x128", 8, 8, 128, 16384, 1},
+      {"decode 1 on 16,384, 24/8x128", 24, 8, 128, 16384, 1},    {"decode 1 on 16,384, 56/8x128", 56, 8, 128, 16384, 1},
   };
   int failures = 0;
   for (const auto& shape : shapes) {
-    for (const DType dtype : {DType::kF32, DType::kF16}) {
+    if (argc > 1 && std::string_view(shape.name).find(argv[1]) == std::string_view::npos) continue;
+    for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
       for (const int threads : {1, 2}) failures += ekvi::attend::Measure(shape, dtype, threads);
     }
   }

@@ -52,12 +52,13 @@ class TileJob {
     }
   }
 
-  // The chunk's state into `states`; returns whether the tile sees any of it.
-  void Chunk(int64_t chunk, StateRows<T> states) {
+  // The chunk's state into `states`; keys and values of the chunk `next` are fetched meanwhile (none below 0).
+  void Chunk(int64_t chunk, int64_t next, StateRows<T> states) {
     chunk_ = chunk;
     FindKeys();
     if (begin_ >= end_) return;
     FindTiles();
+    FindTilesAhead(next);
     ComputeScores();
     for (int64_t r = 0; r < tile_.rows; ++r) Softmax(r, states);
     ComputeOutputs(states);
@@ -146,6 +147,23 @@ class TileJob {
     if (geometry.key_order == KeyOrder::kTokenMajor) RepackKeys(k);
   }
 
+  // Of the next chunk, the tiles at the same places; where it has none, the tile at hand again, which costs nothing.
+  void FindTilesAhead(int64_t next) {
+    ahead_ = next >= 0;
+    if (!ahead_) return;
+    const int64_t tokens = row_.past + row_.count - next * kChunkKeys;
+    const auto count = static_cast<size_t>(std::clamp<int64_t>((tokens + kLanes - 1) / kLanes, 0, kChunkTiles));
+    k_ahead_ = k_tiles_;
+    v_ahead_ = v_tiles_;
+    const TileGeometry geometry = c_.cache->Geometry(c_.layer);
+    c_.cache->Tiles(c_.layer, row_.cache_row, next * kChunkTiles, std::span(k_ahead_).first(count),
+                    std::span(v_ahead_).first(count));
+    for (size_t i = 0; i < count; ++i) {
+      k_ahead_[i] += tile_.kv_head * geometry.k_head_bytes;
+      v_ahead_[i] += tile_.kv_head * geometry.v_head_bytes;
+    }
+  }
+
   void RepackKeys(std::span<const std::byte*> k) {
     const int64_t total = row_.past + row_.count;
     for (size_t i = 0; i < k.size(); ++i) {
@@ -171,7 +189,8 @@ class TileJob {
                       .scores_stride = kChunkKeys,
                       .m = tile_.rows,
                       .d = shape_.head_dim_k,
-                      .tile_count = tile_count_});
+                      .tile_count = tile_count_,
+                      .ahead = ahead_ ? k_ahead_.data() + first_tile_ : nullptr});
   }
 
   void Softmax(int64_t r, StateRows<T> states) {
@@ -200,7 +219,8 @@ class TileJob {
                        .d = shape_.head_dim_v,
                        .begin = keys.begin,
                        .end = keys.end,
-                       .fresh = fresh});
+                       .fresh = fresh,
+                       .ahead = ahead_ && keys.begin == begin_ && first_row == 0 ? v_ahead_.data() : nullptr});
   }
 
   void ComputeOutputs(StateRows<T> states) {
@@ -251,7 +271,8 @@ class TileJob {
   bool uniform_ = true;      // all rows see the same
   bool packed_ = false;
   int first_tile_ = 0, tile_count_ = 0;
-  std::array<const std::byte*, kChunkTiles> k_tiles_, v_tiles_;
+  bool ahead_ = false;  // the tiles of the next chunk are known
+  std::array<const std::byte*, kChunkTiles> k_tiles_, v_tiles_, k_ahead_, v_ahead_;
   std::array<RowKeys, kRowsMax> keys_;
   std::array<bool, kRowsMax> started_;
 };
@@ -295,15 +316,17 @@ void ComputeTask(const TileContext<T>& context, const Task& task, Scratch<T>& sc
   const Tile& tile = context.plan->tiles()[task.tile];
   TileJob<T> job(context, tile, scratch);
   job.LoadQueries();
+  const auto next = [&](int64_t i) { return i + 1 < task.chunk_end ? tile.chunks.at(i + 1) : -1; };
   if (tile.parts > 1) {
-    for (int64_t i = task.chunk_begin; i < task.chunk_end; ++i) job.Chunk(tile.chunks.at(i), Kept(context, tile, i));
+    for (int64_t i = task.chunk_begin; i < task.chunk_end; ++i)
+      job.Chunk(tile.chunks.at(i), next(i), Kept(context, tile, i));
     return;
   }
   StateRows<T> states = scratch.chunk;
   states.out_stride = context.options->shape.head_dim_v;
   job.Start();
   for (int64_t i = task.chunk_begin; i < task.chunk_end; ++i) {
-    job.Chunk(tile.chunks.at(i), states);
+    job.Chunk(tile.chunks.at(i), next(i), states);
     job.MergeRows(states);
   }
   job.Finish();

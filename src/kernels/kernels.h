@@ -39,7 +39,8 @@ struct Product {
   bool accumulate = false;
 };
 
-// scores[m, 16 × tile_count] = Q[m, d] · K^T, K in interleaved tiles [d][16] at tiles[i].
+// scores[m, 16 × tile_count] = Q[m, d] · K^T, K in interleaved tiles [d][16] at tiles[i]. ahead[i], where given, is a
+// tile that will be read soon: it is fetched into the second cache meanwhile, at no place that changes a result.
 template <typename T>
 struct Scores {
   const T* q;
@@ -49,10 +50,11 @@ struct Scores {
   T* scores;
   int64_t scores_stride;
   int64_t m, d, tile_count;
+  const std::byte* const* ahead = nullptr;
 };
 
 // out[m, d] += P[m, keys begin … end) · V, the chain continued in the order of keys; V in tiles [16][d] at tiles[key /
-// 16]. With `fresh` the chain starts from zero instead of from out.
+// 16]. With `fresh` the chain starts from zero instead of from out. ahead[tile] as for scores.
 template <typename T>
 struct Outputs {
   const T* p;
@@ -63,6 +65,7 @@ struct Outputs {
   int64_t out_stride;
   int64_t m, d, begin, end;
   bool fresh = false;
+  const std::byte* const* ahead = nullptr;
 };
 
 // A tile of 16 tokens' keys from token-major k[tokens, d] into interleaved out[d, 16]; slots past `tokens` become zero.

@@ -12,6 +12,7 @@ struct DensePanels {
   const std::byte* first;
   int64_t panel_bytes;
   static constexpr int64_t kRowBytes = kLanes * E::kBytes;
+  static constexpr bool kDecodes = E::kBytes != sizeof(typename V::Lane);
 
   EKVI_INLINE int64_t RunEnd(int64_t, int64_t k_end) const { return k_end; }
   template <int kVectors>
@@ -25,48 +26,20 @@ struct DensePanels {
   };
 };
 
-// Interleaved key tiles, each somewhere else: panel = tile.
-template <typename V, typename E>
-struct TilePanels {
-  const std::byte* const* tiles;
-  static constexpr int64_t kRowBytes = kLanes * E::kBytes;
+// A strip of B in the arithmetic's own type, decoded once for many rows: kVectors vectors a row, from row `begin` on.
+template <typename V>
+struct DecodedStrip {
+  const typename V::Lane* first;
+  int64_t begin;
+  static constexpr bool kDecodes = false;
 
   EKVI_INLINE int64_t RunEnd(int64_t, int64_t k_end) const { return k_end; }
   template <int kVectors>
   struct Run {
-    const std::byte* row[kVectors];
-    EKVI_INLINE Run(const TilePanels& b, int64_t panel, int64_t k) {
-      for (int v = 0; v < kVectors; ++v) row[v] = b.tiles[panel + v] + k * kRowBytes;
-    }
-    EKVI_INLINE V Get(int vector, int) const { return Widen<V, E>(row[vector]); }
-    EKVI_INLINE void Next() {
-      for (int v = 0; v < kVectors; ++v) row[v] += kRowBytes;
-    }
-  };
-};
-
-// Values: rows of d columns, 16 rows (keys) a tile, each tile somewhere else. A run ends with its tile. Without kWhole,
-// d is no multiple of 16 and the last vector of a row is read in part: what lies behind a row may not exist.
-template <typename V, typename E, bool kWhole>
-struct ValueTiles {
-  const std::byte* const* tiles;
-  int64_t row_bytes;
-
-  EKVI_INLINE int64_t RunEnd(int64_t k, int64_t k_end) const {
-    const int64_t tile_end = (k / kLanes + 1) * kLanes;
-    return tile_end < k_end ? tile_end : k_end;
-  }
-  template <int kVectors>
-  struct Run {
-    const std::byte* row;
-    int64_t row_bytes;
-    EKVI_INLINE Run(const ValueTiles& b, int64_t panel, int64_t k)
-        : row(b.tiles[k / kLanes] + (k % kLanes) * b.row_bytes + panel * kLanes * E::kBytes), row_bytes(b.row_bytes) {}
-    EKVI_INLINE V Get(int vector, int columns) const {
-      const std::byte* at = row + vector * kLanes * E::kBytes;
-      return kWhole || columns == kLanes ? Widen<V, E>(at) : WidenPartial<V, E>(at, columns);
-    }
-    EKVI_INLINE void Next() { row += row_bytes; }
+    const typename V::Lane* row;
+    EKVI_INLINE Run(const DecodedStrip& b, int64_t, int64_t k) : row(b.first + (k - b.begin) * kVectors * kLanes) {}
+    EKVI_INLINE V Get(int vector, int) const { return Load<V>(row + vector * kLanes); }
+    EKVI_INLINE void Next() { row += kVectors * kLanes; }
   };
 };
 
@@ -78,6 +51,7 @@ struct Q8Panels {
   static constexpr int64_t kBlockRows = 32;
   static constexpr int64_t kScaleBytes = kLanes * 2;
   static constexpr int64_t kBlockBytes = kScaleBytes + kBlockRows * kLanes;
+  static constexpr bool kDecodes = true;
 
   EKVI_INLINE int64_t RunEnd(int64_t k, int64_t k_end) const {
     const int64_t block_end = (k / kBlockRows + 1) * kBlockRows;
@@ -98,6 +72,25 @@ struct Q8Panels {
   };
 };
 
+// Brings the line at `address` into the second cache.
+EKVI_INLINE void FetchLine(const std::byte* address) { __builtin_prefetch(address, 0, 2); }
+
+// Tiles that will be read next, fetched little by little while others are multiplied: memory is slower than a burst.
+struct FetchList {
+  const std::byte* const* tiles;
+  int64_t tile_bytes, tile_count;
+  int64_t lines_per_step;
+  int64_t tile = 0, byte = 0;
+
+  EKVI_INLINE void Step() {
+    for (int64_t i = 0; i < lines_per_step && tile < tile_count; ++i) {
+      FetchLine(tiles[tile] + byte);
+      byte += 64;
+      if (byte >= tile_bytes) byte = 0, ++tile;
+    }
+  }
+};
+
 // What a register tile needs beside B: rows of A and C, the stretch of k, and how wide C is.
 template <typename T>
 struct ChainSpan {
@@ -108,6 +101,7 @@ struct ChainSpan {
   int64_t m, n;        // of C
   int64_t begin, end;  // of k
   bool fresh;          // chains start from zero, not from C
+  FetchList* fetch = nullptr;
 };
 
 template <typename V, int kRows, int kVectors, typename B>
@@ -159,10 +153,44 @@ template <typename V, int kRows, int kVectors, typename B>
 void ChainRows(const ChainSpan<typename V::Lane>& span, const B& b, int64_t row, int64_t panel, int tail) {
   if constexpr (kRows > 0) {
     if (span.m - row >= kRows) {
-      for (; span.m - row >= kRows; row += kRows) ChainTile<V, kRows, kVectors>(span, b, row, panel, tail);
+      for (; span.m - row >= kRows; row += kRows) {
+        ChainTile<V, kRows, kVectors>(span, b, row, panel, tail);
+        if (span.fetch != nullptr) span.fetch->Step();
+      }
     }
     ChainRows<V, kRows - 1, kVectors>(span, b, row, panel, tail);
   }
+}
+
+template <typename V, int kVectors, typename B>
+void DecodeStrip(const B& b, int64_t panel, int64_t begin, int64_t end, int tail, typename V::Lane* out) {
+  for (int64_t k = begin; k < end;) {
+    const int64_t run_end = b.RunEnd(k, end);
+    typename B::template Run<kVectors> run(b, panel, k);
+    for (; k < run_end; ++k, run.Next(), out += kVectors * kLanes) {
+      for (int v = 0; v < kVectors; ++v) Store(run.Get(v, v == kVectors - 1 ? tail : kLanes), out + v * kLanes);
+    }
+  }
+}
+
+// A strip of kVectors panels. Where B must be decoded and many rows read it, that is done once, in stretches (16 KiB of
+// float32) that stay in the nearest cache: on Zen 4 f16 goes from 86 to 95 % of the multiply-add peak.
+template <typename V, int kRows, int kVectors, typename B>
+void ChainStrip(const ChainSpan<typename V::Lane>& span, const B& b, int64_t panel, int tail) {
+  if constexpr (B::kDecodes) {
+    constexpr int64_t kStretch = 128;
+    if (span.m >= 2 * kRows) {
+      alignas(64) typename V::Lane decoded[kStretch * kVectors * kLanes];
+      ChainSpan<typename V::Lane> part = span;
+      for (; part.begin < span.end; part.begin = part.end, part.fresh = false) {
+        part.end = span.end - part.begin < kStretch ? span.end : part.begin + kStretch;
+        DecodeStrip<V, kVectors>(b, panel, part.begin, part.end, tail, decoded);
+        ChainRows<V, kRows, kVectors>(part, DecodedStrip<V>{decoded, part.begin}, 0, panel, tail);
+      }
+      return;
+    }
+  }
+  ChainRows<V, kRows, kVectors>(span, b, 0, panel, tail);
 }
 
 template <typename V, int kRows, int kVectors, typename B>
@@ -170,8 +198,7 @@ void ChainStrips(const ChainSpan<typename V::Lane>& span, const B& b, int64_t pa
   const int64_t panels = (span.n + kLanes - 1) / kLanes;
   const int last = static_cast<int>(span.n - (panels - 1) * kLanes);
   for (; panels - panel >= kVectors; panel += kVectors) {
-    const int tail = panel + kVectors == panels ? last : kLanes;
-    ChainRows<V, kRows, kVectors>(span, b, 0, panel, tail);
+    ChainStrip<V, kRows, kVectors>(span, b, panel, panel + kVectors == panels ? last : kLanes);
   }
   if constexpr (kVectors > 1) {
     if (panel < panels) ChainStrips<V, kRows, kVectors / 2>(span, b, panel);
@@ -205,49 +232,6 @@ void ProductOf(const Product<T>& p) noexcept {
         return Chain<V>(span, Q8Panels<V>{p.b, p.panel_bytes});
       default:
         return Chain<V>(span, DensePanels<V, ElementF32>{p.b, p.panel_bytes});
-    }
-  }
-}
-
-template <typename T>
-void ScoresOf(const Scores<T>& s) noexcept {
-  using V = VecOf<T>;
-  const ChainSpan<T> span{s.q, s.q_stride, s.scores, s.scores_stride, s.m, s.tile_count * kLanes, 0, s.d, true};
-  if constexpr (sizeof(T) == 8) {
-    Chain<V>(span, TilePanels<V, ElementF64>{s.tiles});
-  } else {
-    switch (s.k_type) {
-      case DType::kF16:
-        return Chain<V>(span, TilePanels<V, ElementF16>{s.tiles});
-      case DType::kBF16:
-        return Chain<V>(span, TilePanels<V, ElementBF16>{s.tiles});
-      default:
-        return Chain<V>(span, TilePanels<V, ElementF32>{s.tiles});
-    }
-  }
-}
-
-template <typename V, typename E>
-void OutputsAs(const ChainSpan<typename V::Lane>& span, const Outputs<typename V::Lane>& o) {
-  const int64_t row_bytes = o.d * E::kBytes;
-  if (o.d % kLanes == 0) return Chain<V>(span, ValueTiles<V, E, true>{o.tiles, row_bytes});
-  Chain<V>(span, ValueTiles<V, E, false>{o.tiles, row_bytes});
-}
-
-template <typename T>
-void OutputsOf(const Outputs<T>& o) noexcept {
-  using V = VecOf<T>;
-  const ChainSpan<T> span{o.p, o.p_stride, o.out, o.out_stride, o.m, o.d, o.begin, o.end, o.fresh};
-  if constexpr (sizeof(T) == 8) {
-    OutputsAs<V, ElementF64>(span, o);
-  } else {
-    switch (o.v_type) {
-      case DType::kF16:
-        return OutputsAs<V, ElementF16>(span, o);
-      case DType::kBF16:
-        return OutputsAs<V, ElementBF16>(span, o);
-      default:
-        return OutputsAs<V, ElementF32>(span, o);
     }
   }
 }

@@ -10,15 +10,24 @@ EKVI_INLINE auto VisibleLanes(const KeyRange* ranges, int range_count, int first
   return mask;
 }
 
-enum class Visible { kNone, kSome, kAll };
-
-EKVI_INLINE Visible Classify(const KeyRange* ranges, int range_count, int first) {
-  Visible result = Visible::kNone;
+// Where the vectors end that are visible as a whole from `first` on; `first` where that one is not.
+EKVI_INLINE int WholeUntil(const KeyRange* ranges, int range_count, int first) {
   for (int i = 0; i < range_count; ++i) {
-    if (ranges[i].begin <= first && first + kLanes <= ranges[i].end) return Visible::kAll;
-    if (ranges[i].begin < first + kLanes && first < ranges[i].end) result = Visible::kSome;
+    if (ranges[i].begin <= first && first + kLanes <= ranges[i].end) return ranges[i].end / kLanes * kLanes;
   }
-  return result;
+  return first;
+}
+
+// Calls whole(first) for every vector of keys that a row sees as a whole and part(first, mask) for the others between
+// its first and its last key, ascending.
+template <typename V, typename Whole, typename Part>
+EKVI_INLINE void ForVisible(const KeyRange* ranges, int range_count, const Whole& whole, const Part& part) {
+  const int end = ranges[range_count - 1].end;
+  for (int first = ranges[0].begin / kLanes * kLanes; first < end; first += kLanes) {
+    for (const int whole_end = WholeUntil(ranges, range_count, first); first < whole_end; first += kLanes) whole(first);
+    if (first >= end) return;
+    part(first, VisibleLanes<V>(ranges, range_count, first));
+  }
 }
 
 // Scores of 16 keys: scale, soft cap, ALiBi, in this order.
@@ -37,29 +46,32 @@ EKVI_INLINE VecOf<T> FinishScores(const SoftmaxRow<T>& row, int first) {
 template <typename T>
 void SoftmaxRowOf(const SoftmaxRow<T>& row) noexcept {
   using V = VecOf<T>;
-  const int begin = row.ranges[0].begin / kLanes * kLanes;
-  const int end = row.ranges[row.range_count - 1].end;
   const V none(-std::numeric_limits<T>::infinity());
   V max = none;
-  for (int first = begin; first < end; first += kLanes) {
-    const Visible visible = Classify(row.ranges, row.range_count, first);
-    if (visible == Visible::kNone) continue;
-    V s = FinishScores(row, first);
-    if (visible == Visible::kSome) s = Select(VisibleLanes<V>(row.ranges, row.range_count, first), s, none);
+  const auto keep = [&](int first, V s) {
     Store(s, row.scores + first);
     max = Max(s, max);  // a NaN score is passed over here and comes back through exp
-  }
+  };
+  const auto finish = [&](auto&& scores_at) {
+    ForVisible<V>(
+        row.ranges, row.range_count, [&](int first) { keep(first, scores_at(first)); },
+        [&](int first, auto mask) { keep(first, Select(mask, scores_at(first), none)); });
+  };
+  if (row.soft_cap == 0 && row.slope == 0)
+    finish([&](int first) { return Load<V>(row.scores + first) * V(row.scale); });
+  else
+    finish([&](int first) { return FinishScores(row, first); });
   *row.max = ReduceMax(max);
   const V base(*row.max == -std::numeric_limits<T>::infinity() ? T(0) : *row.max);
   V sum(T(0));
-  for (int first = begin; first < end; first += kLanes) {
-    const Visible visible = Classify(row.ranges, row.range_count, first);
-    if (visible == Visible::kNone) continue;
-    V p = numeric::ExpNonPositive(Load<V>(row.scores + first) - base);
-    if (visible == Visible::kSome) p = Select(VisibleLanes<V>(row.ranges, row.range_count, first), p, V(T(0)));
+  const auto add = [&](int first, V p) {
     Store(p, row.scores + first);
     sum = sum + p;
-  }
+  };
+  const auto p_at = [&](int first) { return numeric::ExpNonPositive(Load<V>(row.scores + first) - base); };
+  ForVisible<V>(
+      row.ranges, row.range_count, [&](int first) { add(first, p_at(first)); },
+      [&](int first, auto mask) { add(first, Select(mask, p_at(first), V(T(0)))); });
   *row.sum = ReduceAdd(sum);
 }
 

@@ -8,6 +8,7 @@
 namespace ekvi::kernels {
 namespace avx2 {
 
+#include "kernels/attention-inl.h"
 #include "kernels/product-inl.h"
 #include "kernels/rows-inl.h"
 #include "kernels/softmax-inl.h"
