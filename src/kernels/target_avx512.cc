@@ -8,9 +8,9 @@
 namespace ekvi::kernels {
 namespace avx512 {
 
-#include "kernels/attention-inl.h"
 #include "kernels/product-inl.h"
 #include "kernels/rows-inl.h"
+#include "kernels/scores-inl.h"
 #include "kernels/softmax-inl.h"
 #include "kernels/table-inl.h"
 
