@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ekvi/cache_layout.h"
+#include "ekvi/tokenizer.h"
 
 namespace ekvi {
 
@@ -54,22 +55,6 @@ struct ModelInfo {
   DType auto_cache_type = DType::kF16;  // f32 where the weights are F32, f64 in f64 arithmetic, else f16
 };
 
-struct EncodeOptions {
-  bool begin = true;     // put the begin token in front where the model has one and asks for it
-  bool special = false;  // names of control tokens in the text become those tokens
-};
-
-// Turns tokens into text piece by piece: a character whose bytes are spread over tokens comes out whole, or as U+FFFD
-// once it cannot be completed.
-class TextStream {
- public:
-  virtual ~TextStream() = default;
-  // The text that `token` completes; may be empty. Control tokens give no text.
-  virtual std::string Push(int32_t token) = 0;
-  // What is left at the end: U+FFFD for a character never completed, else nothing.
-  virtual std::string Finish() = 0;
-};
-
 class Model {
  public:
   // Errors: kNotFound, kIo, kCorrupt, kUnsupported, naming file, key or tensor, offset and numbers. Memory and time
@@ -85,15 +70,9 @@ class Model {
   // The cache this model needs; element types as given, or info().auto_cache_type.
   CacheLayout cache_layout(std::optional<DType> k = {}, std::optional<DType> v = {}) const;
 
-  std::vector<int32_t> Encode(std::string_view text, const EncodeOptions& options = {}) const;
-  std::string Decode(std::span<const int32_t> tokens) const;
-  std::unique_ptr<TextStream> NewTextStream() const;
-  // The piece of a token as the vocabulary writes it, e.g. "▁Once" or "<0x0A>". kInvalidArgument outside the
-  // vocabulary.
-  std::string_view Piece(int32_t token) const;
-  bool IsControl(int32_t token) const;
-  std::optional<int32_t> begin_token() const;
-  std::span<const int32_t> end_tokens() const;
+  // Between text and tokens; lives as long as the model. A folder may come without one: kUnsupported.
+  const Tokenizer& tokenizer() const;
+  bool has_tokenizer() const;
 
   struct Impl;
   const Impl& impl() const { return *impl_; }

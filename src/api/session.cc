@@ -6,15 +6,17 @@
 #include "api/session_parts.h"
 #include "engine/generation.h"
 #include "engine/sequence.h"
-#include "text/text_stream.h"
 
 namespace ekvi {
 namespace {
 
 engine::GeneratorOptions GeneratorOptionsOf(const Model& model, const SessionOptions& options) {
-  return {.chunk = options.chunk,
-          .reuse = options.reuse,
-          .end_tokens = {model.end_tokens().begin(), model.end_tokens().end()}};
+  engine::GeneratorOptions generator{.chunk = options.chunk, .reuse = options.reuse};
+  if (model.has_tokenizer()) {
+    const auto ends = model.tokenizer().end_tokens();
+    generator.end_tokens.assign(ends.begin(), ends.end());
+  }
+  return generator;
 }
 
 }  // namespace
@@ -58,7 +60,7 @@ GenerateResult Session::Generate(std::span<const int32_t> prompt, const Sampling
   before.insert(before.end(), prompt.begin(), prompt.end());
   std::unique_ptr<TextStream> stream;  // made once the tokens before it have been checked
   const auto text = [&]() -> TextStream& {
-    if (stream == nullptr) stream = text::NewTextStream(*impl_->model->impl().loaded.tokenizer, before);
+    if (stream == nullptr) stream = impl_->model->tokenizer().NewTextStream(before);
     return *stream;
   };
   const engine::TextSource source{.push = [&](int32_t token) { return text().Push(token); },
@@ -68,7 +70,7 @@ GenerateResult Session::Generate(std::span<const int32_t> prompt, const Sampling
 
 GenerateResult Session::Generate(std::string_view prompt, const SamplingOptions& sampling, const StopOptions& stops,
                                  const OnText& on_text) {
-  const std::vector<int32_t> tokens = impl_->model->Encode(prompt, {.begin = impl_->sequence.size() == 0});
+  const std::vector<int32_t> tokens = impl_->model->tokenizer().Encode(prompt, {.begin = impl_->sequence.size() == 0});
   return Generate(std::span<const int32_t>(tokens), sampling, stops, on_text);
 }
 

@@ -236,8 +236,8 @@ TEST(Model, EmbeddedModel_IsALlamaWithGroupedHeadsUnderOneAndAHalfMegabytes) {
   EXPECT_EQ(model->info().context, 1024);
   EXPECT_LE(model->info().file_bytes, 1'500'000u);
   EXPECT_LT(model->info().layers[0].kv_heads, model->info().layers[0].q_heads);
-  const std::vector<int32_t> tokens = model->Encode("One morning, Mia hid the red kite.");
-  EXPECT_EQ(model->Decode(tokens), "One morning, Mia hid the red kite.");
+  const std::vector<int32_t> tokens = model->tokenizer().Encode("One morning, Mia hid the red kite.");
+  EXPECT_EQ(model->tokenizer().Decode(tokens), "One morning, Mia hid the red kite.");
 }
 
 }  // namespace

@@ -196,7 +196,7 @@ int Run(const Arguments& arguments, Console& console) {
   SamplingOf(arguments);  // refuses a bias before the model is loaded
   Progress progress(ProgressModeOf(arguments));
   const auto model = LoadModel(arguments, progress);
-  const std::vector<int32_t> prompt = model->Encode(text);
+  const std::vector<int32_t> prompt = model->tokenizer().Encode(text);
   const Context context = ContextOf(arguments, *model);
   CheckFits(DemandOf(arguments, prompt), context, *model);
   SessionOptions options = SessionOptionsOf(arguments, context.tokens);

@@ -127,7 +127,7 @@ int Run(const Arguments& arguments, Console& console) {
   Given given = ReadInput(arguments);
   Progress progress(ProgressModeOf(arguments));
   const auto model = LoadModel(arguments, progress);
-  const Ids ids = given.text ? model->Encode(*given.text) : std::move(given.ids);
+  const Ids ids = given.text ? model->tokenizer().Encode(*given.text) : std::move(given.ids);
   if (ids.empty()) throw Error(ErrorCode::kInvalidArgument, given.origin + " holds no token", "", "at least one token");
   const int vocabulary = model->info().vocabulary;
   CheckIds(ids, vocabulary, given.origin);

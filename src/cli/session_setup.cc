@@ -76,6 +76,18 @@ std::shared_ptr<const Model> LoadModel(const Arguments& arguments, Progress& pro
   return LoadModel(arguments, path, progress);
 }
 
+std::shared_ptr<const Tokenizer> LoadTokenizer(const Arguments& arguments, Progress& progress) {
+  if (!arguments.Given("model")) {
+    const auto model = Model::Embedded();
+    return {model, &model->tokenizer()};
+  }
+  const std::filesystem::path path = arguments.Text("model");
+  progress.Stage("loading " + Printable(path.filename().string()));
+  auto tokenizer = Tokenizer::Load(path);
+  progress.Clear();
+  return tokenizer;
+}
+
 Context ContextOf(const Arguments& arguments, const Model& model) {
   const int64_t maximum = model.info().context;
   if (const auto asked = arguments.Integer("ctx")) {

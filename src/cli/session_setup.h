@@ -18,6 +18,9 @@ std::shared_ptr<const Model> LoadModel(const Arguments& arguments, const std::op
 // The same for the path of -m.
 std::shared_ptr<const Model> LoadModel(const Arguments& arguments, Progress& progress);
 
+// The tokenizer of -m, whose weights are not read, or that of the embedded model.
+std::shared_ptr<const Tokenizer> LoadTokenizer(const Arguments& arguments, Progress& progress);
+
 // Tokens of --ctx, and in words where the number comes from. max: the model's maximum. auto: the same, or as much as
 // fits half of the free memory where that is less. A number past the model's maximum: Error(kInvalidArgument).
 struct Context {

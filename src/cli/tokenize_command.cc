@@ -43,8 +43,6 @@ constexpr Option kOptions[] = {
 
 using Ids = std::vector<int32_t>;
 
-std::string PieceOf(const Model& model, int32_t id) { return std::string(model.Piece(id)); }
-
 // A JSON array of ids, or an object that has one as "ids", "tokens" or "input_ids".
 Ids ReadIds(const std::string& path) {
   const Json json = Json::parse(ReadText(path), nullptr, false);
@@ -60,38 +58,39 @@ Ids ReadIds(const std::string& path) {
   return list->get<Ids>();
 }
 
-std::string Place(const Model& model, const Ids& ids, size_t at) {
+std::string Place(const Tokenizer& tokenizer, const Ids& ids, size_t at) {
   if (at >= ids.size()) return fmt::format("the end after {}", CountOf(static_cast<int64_t>(ids.size()), "token"));
-  const bool known = ids[at] < model.info().vocabulary;
-  return fmt::format("{} {}", ids[at], known ? Quoted(model.Piece(ids[at])) : "(outside the vocabulary)");
+  const bool known = ids[at] < tokenizer.size();
+  return fmt::format("{} {}", ids[at], known ? Quoted(tokenizer.Piece(ids[at])) : "(outside the vocabulary)");
 }
 
-void Compare(const Model& model, const Ids& ids, const Ids& expected, const std::string& path) {
+void Compare(const Tokenizer& tokenizer, const Ids& ids, const Ids& expected, const std::string& path) {
   if (ids == expected) return;
   const auto [ours, theirs] = std::mismatch(ids.begin(), ids.end(), expected.begin(), expected.end());
   const auto at = static_cast<size_t>(ours - ids.begin());
   throw ExitError(kMismatch, ErrorCode::kCorrupt, fmt::format("the ids differ from {} at position {}", path, at),
-                  fmt::format("{} here, {} there", Place(model, ids, at), Place(model, expected, at)));
+                  fmt::format("{} here, {} there", Place(tokenizer, ids, at), Place(tokenizer, expected, at)));
 }
 
-std::string IdText(const Model& model, const Ids& ids, const Arguments& arguments) {
+std::string IdText(const Tokenizer& tokenizer, const Ids& ids, const Arguments& arguments) {
   if (!arguments.Flag("pieces")) return fmt::format("{}\n", fmt::join(ids, " "));
   Table table({Align::kRight});
-  for (const int32_t id : ids) table.Add({std::to_string(id), Printable(model.Piece(id))});
+  for (const int32_t id : ids) table.Add({std::to_string(id), Printable(tokenizer.Piece(id))});
   return table.Render();
 }
 
-void Print(const Arguments& arguments, const Model& model, const Ids& ids, const std::string* text, Console& console) {
+void Print(const Arguments& arguments, const Tokenizer& tokenizer, const Ids& ids, const std::string* text, Console& console) {
   if (console.json()) {
-    Json report = ReportFor(arguments, &model);
+    Json report = ReportFor(arguments, nullptr);
+    report["model"] = {{"tokenizer", tokenizer.Description()}, {"vocabulary", tokenizer.size()}};
     Json pieces = Json::array();
-    for (const int32_t id : ids) pieces.push_back(PieceOf(model, id));
+    for (const int32_t id : ids) pieces.push_back(std::string(tokenizer.Piece(id)));
     report["results"] = {{"ids", ids}, {"pieces", pieces}};
     if (text != nullptr) report["results"]["text"] = *text;
     report["warnings"] = Json::array();
     console.Answer(JsonText(report));
   } else {
-    console.Answer(text != nullptr ? *text + (console.answers_terminal() ? "\n" : "") : IdText(model, ids, arguments));
+    console.Answer(text != nullptr ? *text + (console.answers_terminal() ? "\n" : "") : IdText(tokenizer, ids, arguments));
   }
   console.Finish();
 }
@@ -112,10 +111,10 @@ int Decode(const Arguments& arguments, Console& console) {
   RefuseWithDecode(arguments);
   const Ids ids = ParseIds(arguments.Text("decode"), "--decode");
   Progress progress(ProgressModeOf(arguments));
-  const auto model = LoadModel(arguments, progress);
-  CheckIds(ids, model->info().vocabulary, "--decode");
-  const std::string text = model->Decode(ids);
-  Print(arguments, *model, ids, &text, console);
+  const auto tokenizer = LoadTokenizer(arguments, progress);
+  CheckIds(ids, tokenizer->size(), "--decode");
+  const std::string text = tokenizer->Decode(ids);
+  Print(arguments, *tokenizer, ids, &text, console);
   return kOk;
 }
 
@@ -128,15 +127,15 @@ int Run(const Arguments& arguments, Console& console) {
   const std::string reference = arguments.Text("compare");
   const Ids expected = arguments.Given("compare") ? ReadIds(reference) : Ids{};
   Progress progress(ProgressModeOf(arguments));
-  const auto model = LoadModel(arguments, progress);
-  Ids ids = model->Encode(*text, {.begin = false, .special = arguments.Flag("special")});
+  const auto tokenizer = LoadTokenizer(arguments, progress);
+  Ids ids = tokenizer->Encode(*text, {.begin = false, .special = arguments.Flag("special")});
   if (arguments.Flag("bos")) {
-    const auto begin = model->begin_token();
-    if (!begin) throw Error(ErrorCode::kUnsupported, "--bos: the model has no begin token");
+    const auto begin = tokenizer->begin_token();
+    if (!begin) throw Error(ErrorCode::kUnsupported, "--bos: the vocabulary has no begin token");
     ids.insert(ids.begin(), *begin);
   }
-  Print(arguments, *model, ids, nullptr, console);
-  if (arguments.Given("compare")) Compare(*model, ids, expected, reference);
+  Print(arguments, *tokenizer, ids, nullptr, console);
+  if (arguments.Given("compare")) Compare(*tokenizer, ids, expected, reference);
   return kOk;
 }
 

@@ -13,7 +13,7 @@ class TokenTextStream : public TextStream {
 
   std::string Push(int32_t token) override {
     std::string bytes, text;
-    place_ = tokenizer_.AppendBytes(token, place_, bytes);
+    tokenizer_.AppendBytes(token, place_, bytes);
     stream_.Push(bytes, text);
     return text;
   }
@@ -26,7 +26,7 @@ class TokenTextStream : public TextStream {
 
  private:
   const Tokenizer& tokenizer_;
-  TextPlace place_ = TextPlace::kStart;
+  TextPlace place_;
   base::Utf8Stream stream_;
 };
 

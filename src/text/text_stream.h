@@ -1,10 +1,9 @@
-// Text out of tokens one by one, never a broken character: what Model::NewTextStream gives.
+// Text out of tokens one by one, never a broken character: what Tokenizer::NewTextStream gives.
 #pragma once
 
 #include <memory>
 #include <span>
 
-#include "ekvi/model.h"
 #include "text/tokenizer.h"
 
 namespace ekvi::text {

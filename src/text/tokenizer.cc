@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "files/reader_error.h"
+#include "text/text_stream.h"
 
 namespace ekvi::text {
 namespace {
@@ -11,20 +12,19 @@ namespace {
 // More tokens than any context holds; bounds the memory of the worst text (one word) to about 3 GiB.
 constexpr size_t kTextBytesMax = size_t{64} << 20;
 
-Error OutsideVocabulary(int32_t token, int32_t size, std::string where) {
-  return Error(ErrorCode::kInvalidArgument, fmt::format("token id {}{} is outside the vocabulary", token, where),
-               fmt::format("ids are 0 to {}", size - 1));
+int32_t Checked(const Vocabulary& vocabulary, int32_t token, std::string_view where = "") {
+  if (vocabulary.Contains(token)) return token;
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("token id {}{} is outside the vocabulary", token, where),
+              fmt::format("ids are 0 to {}", vocabulary.size() - 1));
 }
 
 }  // namespace
 
-Tokenizer::Tokenizer(std::string_view name, Vocabulary vocabulary)
-    : name_(name),
-      vocabulary_(std::move(vocabulary)),
-      always_(vocabulary_, {PieceKind::kUserDefined}),
-      on_request_(vocabulary_, {PieceKind::kUserDefined, PieceKind::kControl, PieceKind::kUnknown}) {}
+Tokenizer::Tokenizer(std::string_view name, Vocabulary vocabulary) : name_(name), vocabulary_(std::move(vocabulary)) {}
 
-std::string Tokenizer::Description() const { return fmt::format("{} ({} pieces)", name_, vocabulary_.size()); }
+std::string Tokenizer::Description() const {
+  return fmt::format("{} ({} pieces)", name_, files::Digits(static_cast<uint64_t>(vocabulary_.size())));
+}
 
 std::vector<int32_t> Tokenizer::Encode(std::string_view text, const EncodeOptions& options) const {
   if (text.size() > kTextBytesMax) {
@@ -34,47 +34,19 @@ std::vector<int32_t> Tokenizer::Encode(std::string_view text, const EncodeOption
   }
   std::vector<int32_t> ids;
   if (options.begin && vocabulary_.add_begin()) ids.push_back(*vocabulary_.begin());
-  TextPlace place = TextPlace::kStart;
-  for (const TextPart& part : (options.special ? on_request_ : always_).Split(text)) {
-    if (part.token) {
-      ids.push_back(*part.token);
-    } else {
-      EncodePlain(part.text, place, ids);
-    }
-    place = part.token ? TextPlace::kStart : TextPlace::kInside;
-  }
+  EncodeText(text, options.special, ids);
   return ids;
 }
 
-TextPlace Tokenizer::AppendBytes(int32_t token, TextPlace place, std::string& bytes) const {
-  if (!vocabulary_.Contains(token)) throw OutsideVocabulary(token, vocabulary_.size(), "");
-  const std::string_view piece = vocabulary_.Piece(token);
-  switch (vocabulary_.Kind(token)) {
-    case PieceKind::kControl:
-      return TextPlace::kStart;
-    case PieceKind::kUserDefined:
-      AppendPiece(piece, TextPlace::kInside, bytes);
-      return TextPlace::kStart;
-    case PieceKind::kUnknown:
-      bytes += base::kReplacementCharacter;
-      break;
-    case PieceKind::kByte:
-      AppendPiece(std::string(1, static_cast<char>(*ByteOfPiece(piece))), place, bytes);
-      break;
-    default:
-      AppendPiece(piece, place, bytes);
-  }
-  return TextPlace::kInside;
+void Tokenizer::AppendBytes(int32_t token, TextPlace& place, std::string& bytes) const {
+  AppendToken(Checked(vocabulary_, token), place, bytes);
 }
 
 std::string Tokenizer::DecodeBytes(std::span<const int32_t> tokens) const {
   std::string bytes;
-  TextPlace place = TextPlace::kStart;
+  TextPlace place;
   for (size_t i = 0; i < tokens.size(); ++i) {
-    if (!vocabulary_.Contains(tokens[i])) {
-      throw OutsideVocabulary(tokens[i], vocabulary_.size(), fmt::format(" at index {}", i));
-    }
-    place = AppendBytes(tokens[i], place, bytes);
+    AppendToken(Checked(vocabulary_, tokens[i], fmt::format(" at index {}", i)), place, bytes);
   }
   return bytes;
 }
@@ -85,6 +57,16 @@ std::string Tokenizer::Decode(std::span<const int32_t> tokens) const {
   stream.Push(DecodeBytes(tokens), text);
   stream.Finish(text);
   return text;
+}
+
+std::unique_ptr<TextStream> Tokenizer::NewTextStream(std::span<const int32_t> before) const {
+  return text::NewTextStream(*this, before);
+}
+
+std::string_view Tokenizer::Piece(int32_t token) const { return vocabulary_.Piece(Checked(vocabulary_, token)); }
+
+bool Tokenizer::IsControl(int32_t token) const {
+  return vocabulary_.Kind(Checked(vocabulary_, token)) == PieceKind::kControl;
 }
 
 }  // namespace ekvi::text

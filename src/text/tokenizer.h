@@ -1,11 +1,7 @@
-// Between text and tokens. One interface for every kind of vocabulary; LoadTokenizer makes the one a GGUF file asks
-// for.
-//
-// Plain text never becomes a control token: what a user wrote and what a template wrote stay distinguishable. Read-only
-// and safe to share between threads.
+// Tokenizers as the layers above know them: what every kind of vocabulary shares behind the public interface.
 #pragma once
 
-#include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,58 +9,55 @@
 #include <string_view>
 #include <vector>
 
-#include "ekvi/model.h"
+#include "ekvi/tokenizer.h"
 #include "files/gguf.h"
-#include "text/tokenizer_specials.h"
 #include "text/tokenizer_vocabulary.h"
 
 namespace ekvi::text {
 
-// Where a piece of text stands: at the start of a text or right after a special token, or inside.
-enum class TextPlace { kStart, kInside };
+// Where a token stands in a text that is being written.
+struct TextPlace {
+  bool start = true;     // at the start of the text, or, for vocabularies of GGUF files, right after a special token
+  uint32_t stripped = 0;  // characters taken away at the start of the text
+};
 
-class Tokenizer {
+class Tokenizer : public ekvi::Tokenizer {
  public:
-  virtual ~Tokenizer() = default;
-  Tokenizer(const Tokenizer&) = delete;
-  Tokenizer& operator=(const Tokenizer&) = delete;
-
   const Vocabulary& vocabulary() const { return vocabulary_; }
-  // "llama (512 pieces)".
-  std::string Description() const;
 
-  // The ids of `text`, which may be any bytes. User-defined tokens are found in it first; with options.special the
-  // names of control tokens and of the unknown token are too, longest first. Errors: kCapacity for a text over 64 MiB;
-  // kUnsupported where the vocabulary cannot write a character of it.
-  std::vector<int32_t> Encode(std::string_view text, const EncodeOptions& options = {}) const;
+  std::vector<int32_t> Encode(std::string_view text, const EncodeOptions& options = {}) const final;
+  std::string Decode(std::span<const int32_t> tokens) const final;
+  std::unique_ptr<TextStream> NewTextStream(std::span<const int32_t> before = {}) const final;
+  std::string_view Piece(int32_t token) const final;
+  bool IsControl(int32_t token) const final;
+  int32_t size() const final { return vocabulary_.size(); }
+  std::optional<int32_t> begin_token() const final { return vocabulary_.begin(); }
+  std::span<const int32_t> end_tokens() const final { return vocabulary_.ends(); }
+  std::string Description() const final;
 
-  // The bytes that the tokens write. Encode's inverse wherever the vocabulary can write the text, but that U+2581 in a
-  // text comes back as a space in vocabularies that mark spaces with it. Error(kInvalidArgument) with index, id and
-  // vocabulary size for an id outside the vocabulary.
+  // The bytes that the tokens write, before Decode makes valid UTF-8 of them. Same error.
   std::string DecodeBytes(std::span<const int32_t> tokens) const;
-  // The same as valid UTF-8: U+FFFD where the bytes are no character (Utf8Stream).
-  std::string Decode(std::span<const int32_t> tokens) const;
-
-  // Appends the bytes that `token` writes at `place`; gives the place after it. Same error.
-  TextPlace AppendBytes(int32_t token, TextPlace place, std::string& bytes) const;
+  // Appends the bytes that `token` writes at `place`, and moves that on. Same error, nothing changed.
+  void AppendBytes(int32_t token, TextPlace& place, std::string& bytes) const;
 
  protected:
+  // `name` is what Description begins with.
   Tokenizer(std::string_view name, Vocabulary vocabulary);
 
-  // Text without special tokens, not empty; `name` says which for errors.
-  virtual void EncodePlain(std::string_view text, TextPlace place, std::vector<int32_t>& ids) const = 0;
-  // The bytes that a piece of text writes; of a byte piece, `piece` is that byte.
-  virtual void AppendPiece(std::string_view piece, TextPlace place, std::string& bytes) const = 0;
+  // Appends the ids of a text, at most 64 MiB of any bytes. Control tokens only where `special`.
+  virtual void EncodeText(std::string_view text, bool special, std::vector<int32_t>& ids) const = 0;
+  // As AppendBytes, for a token of the vocabulary.
+  virtual void AppendToken(int32_t token, TextPlace& place, std::string& bytes) const = 0;
 
  private:
   std::string name_;
   Vocabulary vocabulary_;
-  TokenizerSpecials always_, on_request_;
 };
 
-// The tokenizer of a file: tokenizer.ggml.model "llama". Copies what it needs, so the file may be closed.
+// The tokenizer of a file: tokenizer.ggml.model "llama", "gpt2", "t5". Copies what it needs, so the file may be closed.
 // Errors naming the key: kCorrupt where a key is missing, of another type, of another length than tokenizer.ggml.tokens
-// or holds an id outside the vocabulary; kUnsupported for another model, over 2^22 pieces, or a piece over 4,096 bytes.
+// or holds an id outside the vocabulary; kUnsupported for another model or pre-tokenizer, over 2^22 pieces, or a piece
+// over 4,096 bytes.
 std::unique_ptr<Tokenizer> LoadTokenizer(const files::GgufFile& file);
 
 }  // namespace ekvi::text

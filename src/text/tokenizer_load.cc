@@ -1,150 +1,73 @@
-// What a GGUF file says of its tokenizer, checked as it is read: every array as long as the list of pieces, every id
-// inside. Keys after https://github.com/ggml-org/ggml/blob/master/docs/gguf.md, section "Tokenizer"; defaults of
-// missing keys are those of llama.cpp for this kind of vocabulary.
+// Which kind of tokenizer a file asks for. Defaults of missing keys are those of llama.cpp for each kind.
 #include <fmt/core.h>
-
-#include <algorithm>
-#include <cmath>
+#include <fmt/ranges.h>
 
 #include "files/reader_error.h"
+#include "text/byte_alphabet.h"
+#include "text/gguf_vocabulary.h"
+#include "text/pre_tokenizer_names.h"
 #include "text/tokenizer.h"
+#include "text/tokenizer_bpe.h"
 #include "text/tokenizer_spm.h"
 
 namespace ekvi::text {
 namespace {
 
-constexpr std::string_view kModelKey = "tokenizer.ggml.model";
-constexpr std::string_view kTokensKey = "tokenizer.ggml.tokens";
-constexpr std::string_view kScoresKey = "tokenizer.ggml.scores";
-constexpr std::string_view kTypesKey = "tokenizer.ggml.token_type";
-constexpr std::string_view kBeginKey = "tokenizer.ggml.bos_token_id";
-constexpr std::string_view kEndKey = "tokenizer.ggml.eos_token_id";
-constexpr std::string_view kUnknownKey = "tokenizer.ggml.unknown_token_id";
-
-constexpr uint64_t kPieceCountMax = uint64_t{1} << 22;
-// Bounds the cost of looking at one place of a text; the longest pieces of public models have some hundred bytes.
-constexpr size_t kPieceBytesMax = 4096;
-constexpr int32_t kUnknownDefault = 0, kBeginDefault = 1, kEndDefault = 2;
-
-void RequireCount(const files::GgufFile& file, std::string_view key, uint64_t count, uint64_t pieces) {
-  if (count == pieces) return;
-  throw file.KeyError(ErrorCode::kCorrupt, key, "as many items as pieces are wanted",
-                      fmt::format("{} items, {} has {}", files::Digits(count), kTokensKey, files::Digits(pieces)));
+bool GetBool(const files::GgufFile& file, std::string_view name, bool fallback) {
+  return file.GetBool(fmt::format("tokenizer.ggml.{}", name)).value_or(fallback);
 }
 
-std::vector<std::string_view> ReadPieces(const files::GgufFile& file) {
-  const files::GgufStrings strings = file.RequireStrings(kTokensKey);
-  if (strings.size() == 0) throw file.KeyError(ErrorCode::kCorrupt, kTokensKey, "no pieces", "0 items");
-  if (strings.size() > kPieceCountMax) {
-    throw file.KeyError(ErrorCode::kUnsupported, kTokensKey, "too many pieces",
-                        fmt::format("{}, at most {}", files::Digits(strings.size()), files::Digits(kPieceCountMax)));
+std::unique_ptr<Tokenizer> LoadSpm(const files::GgufFile& file) {
+  VocabularyParts parts = ReadGgufVocabulary(file, {.begin = 1, .end = 2, .unknown = 0});
+  parts.scores = ReadGgufScores(file, parts.pieces.size());
+  parts.add_begin = GetBool(file, "add_bos_token", true);
+  parts.add_space_prefix = GetBool(file, "add_space_prefix", true);
+  return std::make_unique<SpmTokenizer>(Vocabulary(std::move(parts)));
+}
+
+NamedPreTokenizer RequirePreTokenizer(const files::GgufFile& file) {
+  const std::string_view name = file.RequireString(kGgufPreKey);
+  NamedPreTokenizer named = FindPreTokenizer(name);
+  if (named.splitter != nullptr) return named;
+  throw file.KeyError(ErrorCode::kUnsupported, kGgufPreKey, fmt::format("pre-tokenizer {}", files::Quote(name)),
+                      fmt::format("known: {}", fmt::join(PreTokenizerNames(), ", ")),
+                      "load the model's Hugging Face folder, whose tokenizer.json has the rule itself");
+}
+
+// The bytes of the pieces that text may become. Pieces with characters outside of the alphabet are never made of text.
+PieceTable BytesOfPieces(const VocabularyParts& parts) {
+  PieceTable texts(parts.pieces.size());
+  for (size_t i = 0; i < parts.pieces.size(); ++i) {
+    if (parts.kinds[i] != PieceKind::kNormal) continue;
+    const auto bytes = BytesOfPiece(parts.pieces[i]);
+    if (bytes && !bytes->empty()) texts.Add(*bytes, static_cast<int32_t>(i));
   }
-  std::vector<std::string_view> pieces;
-  pieces.reserve(strings.size());
-  for (const std::string_view piece : strings) {
-    if (piece.size() > kPieceBytesMax) {
-      throw file.KeyError(
-          ErrorCode::kUnsupported, kTokensKey, "a piece is too long",
-          fmt::format("piece {} has {} bytes, at most {}", pieces.size(), files::Digits(piece.size()), kPieceBytesMax));
-    }
-    pieces.push_back(piece);
-  }
-  return pieces;
+  return texts;
 }
 
-std::vector<float> ReadScores(const files::GgufFile& file, size_t count) {
-  const files::GgufItems<float> items = file.RequireF32s(kScoresKey);
-  RequireCount(file, kScoresKey, items.size(), count);
-  std::vector<float> scores(count);
-  for (size_t i = 0; i < count; ++i) {
-    scores[i] = items[i];
-    if (std::isnan(scores[i])) {
-      throw file.KeyError(ErrorCode::kCorrupt, kScoresKey, "a score is not a number",
-                          fmt::format("item {} of {}", i, count));
-    }
-  }
-  return scores;
-}
-
-void CheckBytePiece(const files::GgufFile& file, std::string_view piece, size_t id) {
-  if (ByteOfPiece(piece)) return;
-  throw file.KeyError(ErrorCode::kCorrupt, kTokensKey,
-                      fmt::format("byte piece {} is not of the form '<0x0A>'", files::Quote(piece)),
-                      fmt::format("piece {} has type 6 (byte) in {}", id, kTypesKey));
-}
-
-// Without the key, byte pieces are known by their form and the special ids (below) by their keys.
-std::vector<PieceKind> ReadKinds(const files::GgufFile& file, std::span<const std::string_view> pieces) {
-  std::vector<PieceKind> kinds(pieces.size(), PieceKind::kNormal);
-  const auto types = file.GetI32s(kTypesKey);
-  if (types) RequireCount(file, kTypesKey, types->size(), pieces.size());
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    const int32_t type = types ? (*types)[i] : ByteOfPiece(pieces[i]) ? 6 : 1;
-    if (type < 1 || type > 6) {
-      throw file.KeyError(ErrorCode::kCorrupt, kTypesKey, "an unknown piece type",
-                          fmt::format("item {} is {}, types are 1 to 6", i, type));
-    }
-    kinds[i] = static_cast<PieceKind>(type);
-    if (kinds[i] == PieceKind::kByte) CheckBytePiece(file, pieces[i], i);
-  }
-  return kinds;
-}
-
-std::optional<int32_t> ReadId(const files::GgufFile& file, std::string_view key, size_t count) {
-  const auto id = file.GetUint(key);
-  if (!id) return std::nullopt;
-  if (*id >= count) {
-    throw file.KeyError(ErrorCode::kCorrupt, key, "outside the vocabulary",
-                        fmt::format("id {}, the vocabulary has {} pieces", files::Digits(*id), files::Digits(count)));
-  }
-  return static_cast<int32_t>(*id);
-}
-
-// The id of the key, else `fallback` where a piece of that kind is there.
-std::optional<int32_t> IdOr(std::optional<int32_t> id, int32_t fallback, PieceKind kind,
-                            const std::vector<PieceKind>& kinds) {
-  if (id) return id;
-  const bool there = static_cast<size_t>(fallback) < kinds.size() && kinds[fallback] == kind;
-  return there ? std::optional(fallback) : std::nullopt;
-}
-
-void ReadSpecialIds(const files::GgufFile& file, VocabularyParts& parts) {
-  const size_t count = parts.pieces.size();
-  parts.begin = ReadId(file, kBeginKey, count);
-  parts.unknown = ReadId(file, kUnknownKey, count);
-  std::optional<int32_t> end = ReadId(file, kEndKey, count);
-  if (file.Find(kTypesKey) == nullptr) {
-    if (parts.begin) parts.kinds[*parts.begin] = PieceKind::kControl;
-    if (end) parts.kinds[*end] = PieceKind::kControl;
-    if (parts.unknown) parts.kinds[*parts.unknown] = PieceKind::kUnknown;
-  }
-  parts.begin = IdOr(parts.begin, kBeginDefault, PieceKind::kControl, parts.kinds);
-  parts.unknown = IdOr(parts.unknown, kUnknownDefault, PieceKind::kUnknown, parts.kinds);
-  end = IdOr(end, kEndDefault, PieceKind::kControl, parts.kinds);
-  for (const auto& id :
-       {end, ReadId(file, "tokenizer.ggml.eot_token_id", count), ReadId(file, "tokenizer.ggml.eom_token_id", count)}) {
-    if (id && std::ranges::find(parts.ends, *id) == parts.ends.end()) parts.ends.push_back(*id);
-  }
-}
-
-Vocabulary ReadSpmVocabulary(const files::GgufFile& file) {
-  VocabularyParts parts;
-  parts.pieces = ReadPieces(file);
-  parts.scores = ReadScores(file, parts.pieces.size());
-  parts.kinds = ReadKinds(file, parts.pieces);
-  ReadSpecialIds(file, parts);
-  parts.add_begin = file.GetBool("tokenizer.ggml.add_bos_token").value_or(true);
-  parts.add_space_prefix = file.GetBool("tokenizer.ggml.add_space_prefix").value_or(true);
-  return Vocabulary(std::move(parts));
+std::unique_ptr<Tokenizer> LoadBpe(const files::GgufFile& file) {
+  NamedPreTokenizer named = RequirePreTokenizer(file);
+  VocabularyParts parts = ReadGgufVocabulary(file, {});
+  const std::vector<BpeMerge> merges = ReadGgufMerges(file, parts);
+  parts.add_begin = GetBool(file, "add_bos_token", named.add_begin);
+  std::array<int32_t, 256> no_byte_tokens;
+  no_byte_tokens.fill(-1);
+  const BpeOptions options{.bytes = true, .ignore_merges = named.ignore_merges, .unknown = parts.unknown};
+  auto model = std::make_unique<BpeModel>(options, BytesOfPieces(parts), merges, no_byte_tokens,
+                                          static_cast<int32_t>(parts.pieces.size()));
+  const std::string name = fmt::format("byte-level BPE, {}", file.RequireString(kGgufPreKey));
+  return std::make_unique<BpeTokenizer>(name, Vocabulary(std::move(parts)), std::move(named.splitter),
+                                        std::move(model));
 }
 
 }  // namespace
 
 std::unique_ptr<Tokenizer> LoadTokenizer(const files::GgufFile& file) {
-  const std::string_view model = file.RequireString(kModelKey);
-  if (model == "llama") return std::make_unique<SpmTokenizer>(ReadSpmVocabulary(file));
-  throw file.KeyError(ErrorCode::kUnsupported, kModelKey, fmt::format("tokenizer {}", files::Quote(model)),
-                      "supported: 'llama'");
+  const std::string_view model = file.RequireString(kGgufModelKey);
+  if (model == "llama") return LoadSpm(file);
+  if (model == "gpt2") return LoadBpe(file);
+  throw file.KeyError(ErrorCode::kUnsupported, kGgufModelKey, fmt::format("tokenizer {}", files::Quote(model)),
+                      "supported: 'llama', 'gpt2'");
 }
 
 }  // namespace ekvi::text

@@ -39,13 +39,13 @@ std::string MarkSpaces(std::string_view text, bool prefix) {
 
 }  // namespace
 
-SpmTokenizer::SpmTokenizer(Vocabulary vocabulary) : Tokenizer("llama", std::move(vocabulary)), words_apart_(true) {
+SpmTokenizer::SpmTokenizer(Vocabulary vocabulary) : GgufTokenizer("llama", std::move(vocabulary)), words_apart_(true) {
   const Vocabulary& pieces = this->vocabulary();
   for (int32_t id = 0; id < pieces.size() && words_apart_; ++id) words_apart_ = !HoldsInnerMark(pieces.Piece(id));
 }
 
 void SpmTokenizer::EncodePlain(std::string_view text, TextPlace place, std::vector<int32_t>& ids) const {
-  const std::string marked = MarkSpaces(text, place == TextPlace::kStart && vocabulary().add_space_prefix());
+  const std::string marked = MarkSpaces(text, place.start && vocabulary().add_space_prefix());
   SpmMerger merger(vocabulary());
   Last last = Last::kKnown;
   for (size_t begin = 0; begin < marked.size();) {
@@ -86,8 +86,12 @@ void SpmTokenizer::AppendPiece(std::string_view piece, TextPlace place, std::str
     bytes += mark ? ' ' : piece[at];
     at += mark ? kSpaceMark.size() : 1;
   }
-  const bool prefix = place == TextPlace::kStart && vocabulary().add_space_prefix();
+  const bool prefix = place.start && vocabulary().add_space_prefix();
   if (prefix && bytes.size() > begin && bytes[begin] == ' ') bytes.erase(begin, 1);
+}
+
+void SpmTokenizer::AppendUserDefined(std::string_view piece, std::string& bytes) const {
+  AppendPiece(piece, {.start = false}, bytes);
 }
 
 }  // namespace ekvi::text

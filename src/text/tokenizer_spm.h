@@ -1,7 +1,7 @@
 // The tokenizer of Llama's first two generations: SentencePiece's byte-pair encoding with byte fallback.
 #pragma once
 
-#include "text/tokenizer.h"
+#include "text/tokenizer_gguf.h"
 
 namespace ekvi::text {
 
@@ -9,7 +9,7 @@ namespace ekvi::text {
 // a special token (as llama.cpp does; decoding takes it away again). A character that no piece writes becomes its
 // bytes' tokens; where the vocabulary lacks these, a run of such characters becomes one unknown token, as in
 // SentencePiece.
-class SpmTokenizer : public Tokenizer {
+class SpmTokenizer : public GgufTokenizer {
  public:
   // The vocabulary has scores.
   explicit SpmTokenizer(Vocabulary vocabulary);
@@ -17,6 +17,7 @@ class SpmTokenizer : public Tokenizer {
  protected:
   void EncodePlain(std::string_view text, TextPlace place, std::vector<int32_t>& ids) const override;
   void AppendPiece(std::string_view piece, TextPlace place, std::string& bytes) const override;
+  void AppendUserDefined(std::string_view piece, std::string& bytes) const override;
 
  private:
   enum class Last { kKnown, kUnknown };

@@ -1,0 +1,22 @@
+#include "text/tokenizer_bpe.h"
+
+#include "base/utf8.h"
+#include "text/byte_alphabet.h"
+#include "text/encode_pieces.h"
+
+namespace ekvi::text {
+
+BpeTokenizer::BpeTokenizer(std::string_view name, Vocabulary vocabulary, std::unique_ptr<const PreTokenizer> splitter,
+                           std::unique_ptr<const BpeModel> model)
+    : GgufTokenizer(name, std::move(vocabulary)), splitter_(std::move(splitter)), model_(std::move(model)) {}
+
+void BpeTokenizer::EncodePlain(std::string_view text, TextPlace, std::vector<int32_t>& ids) const {
+  const auto encoder = model_->NewEncoder(text.size(), ids);
+  EncodePieces(text, *splitter_, *encoder);
+}
+
+void BpeTokenizer::AppendPiece(std::string_view piece, TextPlace, std::string& bytes) const {
+  bytes += BytesOfPiece(piece).value_or(std::string(piece));
+}
+
+}  // namespace ekvi::text
