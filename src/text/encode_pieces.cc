@@ -14,36 +14,24 @@ class EncoderSink : public PieceSink {
   WordEncoder& encoder_;
 };
 
-enum class Kind { kCharacters, kBroken };
-
-// The bytes at the front of `text` that are characters, or that are none.
-size_t RunBytes(std::string_view text, Kind kind) {
-  size_t end = 0;
-  while (end < text.size()) {
-    const base::Utf8Head head = base::ReadUtf8Head(text.substr(end));
-    if ((head.kind == base::Utf8Kind::kCharacter) != (kind == Kind::kCharacters)) break;
-    end += head.bytes;
-  }
-  return end;
-}
-
 }  // namespace
 
 void EncodePieces(std::string_view text, const PreTokenizer& splitter, WordEncoder& encoder, bool first) {
+  if (text.empty()) return;
   EncoderSink sink(encoder);
-  if (base::IsUtf8(text)) {
-    if (!text.empty()) splitter.Split({text, first}, sink);
-    return;
+  splitter.Split({text, first}, sink);
+}
+
+std::vector<Utf8Run> Utf8Runs(std::string_view text) {
+  std::vector<Utf8Run> runs;
+  for (size_t at = 0, begin = 0; at < text.size();) {
+    const base::Utf8Head head = base::ReadUtf8Head(text.substr(at));
+    const bool valid = head.kind == base::Utf8Kind::kCharacter;
+    if (runs.empty() || runs.back().valid != valid) runs.push_back({text.substr(begin = at, 0), valid});
+    at += head.bytes;
+    runs.back().text = text.substr(begin, at - begin);
   }
-  while (!text.empty()) {
-    const size_t characters = RunBytes(text, Kind::kCharacters);
-    if (characters > 0) splitter.Split({text.substr(0, characters), first}, sink);
-    text.remove_prefix(characters);
-    const size_t broken = RunBytes(text, Kind::kBroken);
-    if (broken > 0) encoder.Encode(text.substr(0, broken));
-    text.remove_prefix(broken);
-    first = false;
-  }
+  return runs;
 }
 
 }  // namespace ekvi::text

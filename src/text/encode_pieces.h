@@ -2,14 +2,21 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "text/pre_tokenizer.h"
 #include "text/subword_model.h"
 
 namespace ekvi::text {
 
-// Cuts `text` into words and encodes each. Bytes that are no character are words of their own, a run of them one word;
-// what stands before and behind is cut as texts of their own.
-void EncodePieces(std::string_view text, const PreTokenizer& splitter, WordEncoder& encoder, bool first = true);
+// Cuts `text`, which is valid UTF-8, into words and encodes each. `first`: the whole text begins here.
+void EncodePieces(std::string_view text, const PreTokenizer& splitter, WordEncoder& encoder, bool first);
+
+// Any bytes as runs of characters and runs of bytes that are none, in turn. A valid text is one run.
+struct Utf8Run {
+  std::string_view text;
+  bool valid = false;
+};
+std::vector<Utf8Run> Utf8Runs(std::string_view text);
 
 }  // namespace ekvi::text

@@ -33,7 +33,7 @@ std::vector<int32_t> Tokenizer::Encode(std::string_view text, const EncodeOption
                 "encode it in parts");
   }
   std::vector<int32_t> ids;
-  if (options.begin && vocabulary_.add_begin()) ids.push_back(*vocabulary_.begin());
+  if (options.begin) ids.assign(vocabulary_.prefix().begin(), vocabulary_.prefix().end());
   EncodeText(text, options.special, ids);
   return ids;
 }

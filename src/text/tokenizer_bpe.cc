@@ -1,6 +1,5 @@
 #include "text/tokenizer_bpe.h"
 
-#include "base/utf8.h"
 #include "text/byte_alphabet.h"
 #include "text/encode_pieces.h"
 
@@ -12,7 +11,13 @@ BpeTokenizer::BpeTokenizer(std::string_view name, Vocabulary vocabulary, std::un
 
 void BpeTokenizer::EncodePlain(std::string_view text, TextPlace, std::vector<int32_t>& ids) const {
   const auto encoder = model_->NewEncoder(text.size(), ids);
-  EncodePieces(text, *splitter_, *encoder);
+  for (const Utf8Run& run : Utf8Runs(text)) {
+    if (run.valid) {
+      EncodePieces(run.text, *splitter_, *encoder, false);
+    } else {
+      encoder->Encode(run.text);
+    }
+  }
 }
 
 void BpeTokenizer::AppendPiece(std::string_view piece, TextPlace, std::string& bytes) const {

@@ -106,7 +106,7 @@ TEST(LoadTokenizer, PartsThatDoNotFit_NameTheKeyAndBothNumbers) {
   };
   const auto corrupt = ErrorCode::kCorrupt, unsupported = ErrorCode::kUnsupported;
   expect(corrupt, {"tokenizer.ggml.model", "missing"}, [](Keys& k) { k.model = {}; });
-  expect(unsupported, {"tokenizer.ggml.model", "'gpt2'", "'llama'"}, [](Keys& k) { k.model = "gpt2"; });
+  expect(unsupported, {"tokenizer.ggml.model", "'rwkv'", "'llama'"}, [](Keys& k) { k.model = "rwkv"; });
   expect(corrupt, {"tokenizer.ggml.tokens", "missing"}, [](Keys& k) { k.tokens = {}; });
   expect(corrupt, {"tokenizer.ggml.tokens", "no pieces"}, [](Keys& k) { k.tokens = std::vector<std::string>(); });
   expect(corrupt, {"tokenizer.ggml.scores", "missing"}, [](Keys& k) { k.scores = {}; });

@@ -34,13 +34,15 @@ Vocabulary::Vocabulary(VocabularyParts parts)
       begin_(parts.begin),
       unknown_(parts.unknown),
       ends_(std::move(parts.ends)),
-      add_begin_(parts.add_begin),
+      prefix_(std::move(parts.prefix)),
       add_space_prefix_(parts.add_space_prefix) {
   EKVI_CHECK_OP(==, pieces_.size(), kinds_.size());
   EKVI_CHECK(scores_.empty() || scores_.size() == pieces_.size());
   if (begin_) Checked(*begin_);
   if (unknown_) Checked(*unknown_);
   for (const int32_t end : ends_) Checked(end);
+  if (prefix_.empty() && parts.add_begin && begin_) prefix_ = {*begin_};
+  for (const int32_t id : prefix_) Checked(id);
 
   size_t total = 0;
   for (const std::string_view piece : pieces_) total += piece.size();

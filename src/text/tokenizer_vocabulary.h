@@ -32,7 +32,8 @@ struct VocabularyParts {
   std::vector<float> scores;     // one each, or empty
   std::optional<int32_t> begin, unknown;
   std::vector<int32_t> ends;
-  bool add_begin = false;         // put the begin token in front of a text
+  std::vector<int32_t> prefix;    // put in front of a text
+  bool add_begin = false;         // put the begin token there, where no prefix is given
   bool add_space_prefix = false;  // put a space in front of a text
 };
 
@@ -58,7 +59,9 @@ class Vocabulary {
   std::optional<int32_t> begin() const { return begin_; }
   std::optional<int32_t> unknown() const { return unknown_; }
   std::span<const int32_t> ends() const { return ends_; }
-  bool add_begin() const { return add_begin_ && begin_.has_value(); }
+  // What is put in front of a text that asks for it.
+  std::span<const int32_t> prefix() const { return prefix_; }
+  bool add_begin() const { return !prefix_.empty(); }
   bool add_space_prefix() const { return add_space_prefix_; }
 
  private:
@@ -71,7 +74,8 @@ class Vocabulary {
   std::optional<int32_t> begin_, unknown_;
   std::vector<int32_t> ends_;
   std::array<int32_t, 256> byte_tokens_;
-  bool add_begin_, add_space_prefix_;
+  std::vector<int32_t> prefix_;
+  bool add_space_prefix_;
   size_t piece_bytes_max_ = 0;
   TokenizerPieceIndex index_;
 };

@@ -1,0 +1,48 @@
+// The tokenizers of Hugging Face folders: added tokens, normalizer, pre-tokenizers, model and decoder as tokenizer.json
+// states them.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "text/added_tokens.h"
+#include "text/decoder_chain.h"
+#include "text/normalizer.h"
+#include "text/pre_tokenizer.h"
+#include "text/subword_model.h"
+#include "text/tokenizer.h"
+
+namespace ekvi::text {
+
+struct HfTokenizerParts {
+  AddedTokens raw, normalized;                   // looked for in the text, and in the normalized text
+  std::unique_ptr<const Normalizer> normalizer;  // nullptr: none
+  std::unique_ptr<const PreTokenizer> splitter;
+  std::unique_ptr<const SubwordModel> model;
+  DecodeSteps decoder;
+  bool spells_bytes = false;  // the model sees bytes as characters of the byte alphabet
+};
+
+// Bytes that are no character go past normalizer and pre-tokenizers, as words of their own.
+class HfTokenizer : public Tokenizer {
+ public:
+  HfTokenizer(std::string_view name, Vocabulary vocabulary, HfTokenizerParts parts);
+
+ private:
+  void EncodeText(std::string_view text, bool special, std::vector<int32_t>& ids) const override;
+  void AppendToken(int32_t token, TextPlace& place, std::string& bytes) const override;
+
+  HfTokenizerParts parts_;
+};
+
+// The tokenizer of a folder that holds tokenizer.json. Also read where they are there: tokenizer_config.json for the
+// begin and end tokens and whether the former is put in front, generation_config.json (else config.json) for further
+// end tokens. Truncation and padding that tokenizer.json may ask for are never done. Errors: kNotFound without
+// tokenizer.json; kCorrupt and kUnsupported naming file and place.
+std::unique_ptr<Tokenizer> LoadTokenizerFolder(const std::filesystem::path& folder);
+
+// The same from a tokenizer.json alone.
+std::unique_ptr<Tokenizer> LoadTokenizerJson(std::string_view json, std::string name);
+
+}  // namespace ekvi::text
