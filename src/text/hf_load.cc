@@ -5,6 +5,7 @@
 
 #include "base/mapped_file.h"
 #include "files/reader_error.h"
+#include "text/byte_alphabet.h"
 #include "text/hf_model.h"
 #include "text/hf_parts.h"
 #include "text/tokenizer_hf.h"
@@ -98,6 +99,12 @@ void SortAdded(std::vector<AddedToken> added, HfTokenizerParts& parts) {
   parts.normalized = AddedTokens(std::move(normalized));
 }
 
+bool SpellsBytes(const Normalizer* normalizer) {
+  std::string text = "\x01";
+  if (normalizer != nullptr) normalizer->Apply(text);
+  return text == CharacterOfByte(1);
+}
+
 std::string_view ModelName(const JsonValue& model, HfUnits units) {
   if (units == HfUnits::kBytes) return "byte-level BPE";
   const auto type = model.Get("type");
@@ -114,12 +121,14 @@ std::unique_ptr<Tokenizer> Make(const JsonDocument& document, const Configs& con
   if (const auto normalizer = root.Get("normalizer")) parts.normalizer = ReadHfNormalizer(*normalizer);
   HfPreTokenizers cutters;
   if (const auto cutter = root.Get("pre_tokenizer")) cutters = ReadHfPreTokenizers(*cutter);
-  const HfUnits units = cutters.bytes_last ? HfUnits::kBytes : HfUnits::kCharacters;
-  parts.spells_bytes = cutters.spells_bytes;
+  const JsonValue model = root.Require("model");
+  const HfUnits units = cutters.bytes_last ? ByteLevelUnits(model) : HfUnits::kCharacters;
+  if (cutters.bytes_last && units == HfUnits::kCharacters) cutters.row.push_back(std::make_unique<ByteSpeller>());
+  parts.spells_bytes = cutters.spells_bytes || (cutters.bytes_last && units == HfUnits::kCharacters) ||
+                       SpellsBytes(parts.normalizer.get());
   parts.splitter = std::make_unique<PreTokenizerRow>(std::move(cutters.row));
 
   HfVocabulary vocabulary = ReadHfVocabulary(root);
-  const JsonValue model = root.Require("model");
   parts.model = ReadHfModel(model, units, vocabulary.tokens);
   if (const auto decoder = root.Get("decoder")) {
     parts.decoder = ReadHfDecoder(*decoder);

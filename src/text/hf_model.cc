@@ -38,10 +38,6 @@ class Reader {
   std::unique_ptr<const SubwordModel> Read() {
     const std::string_view type = TypeOf(model_);
     if (type == "BPE") return ReadBpe();
-    if (units_ == HfUnits::kBytes) {
-      throw model_.Fault(ErrorCode::kUnsupported, fmt::format("model {} behind a byte-level pre-tokenizer",
-                                                              files::Quote(type)));
-    }
     if (type == "Unigram") return ReadUnigram();
     if (type == "WordPiece") return ReadWordPiece();
     if (type == "WordLevel") {
@@ -118,11 +114,6 @@ class Reader {
                        .unknown = ReadUnknown("unk_token"),
                        .word_prefix = Text(model_, "continuing_subword_prefix"),
                        .word_suffix = Text(model_, "end_of_word_suffix")};
-    if (options.bytes && !(options.word_prefix.empty() && options.word_suffix.empty())) {
-      throw model_.Fault(ErrorCode::kUnsupported, "prefixes and suffixes of byte-level words",
-                         fmt::format("continuing_subword_prefix {}, end_of_word_suffix {}",
-                                     files::Quote(options.word_prefix), files::Quote(options.word_suffix)));
-    }
     const std::vector<BpeMerge> merges = ReadMerges(options.word_prefix.size());
     return std::make_unique<BpeModel>(std::move(options), Texts(), merges, byte_tokens_,
                                       static_cast<int32_t>(tokens_.pieces.size()));
@@ -211,6 +202,12 @@ class Reader {
 };
 
 }  // namespace
+
+HfUnits ByteLevelUnits(const JsonValue& model) {
+  const bool affixed =
+      !Text(model, "continuing_subword_prefix").empty() || !Text(model, "end_of_word_suffix").empty();
+  return TypeOf(model) == "BPE" && !affixed ? HfUnits::kBytes : HfUnits::kCharacters;
+}
 
 std::unique_ptr<const SubwordModel> ReadHfModel(const JsonValue& model, HfUnits units, HfTokens& tokens) {
   return Reader(model, units, tokens).Read();

@@ -34,8 +34,11 @@ HfVocabulary ReadHfVocabulary(const JsonValue& root);
 
 enum class HfUnits { kCharacters, kBytes };
 
-// The model: BPE, Unigram, WordPiece or WordLevel, with words of characters, or of bytes where the pre-tokenizer would
-// write them in the byte alphabet last. Special tokens are none that text may become, unless a single character or byte
+// What the words of a model may be made of where a byte-level pre-tokenizer comes last: bytes, or their characters.
+HfUnits ByteLevelUnits(const JsonValue& model);
+
+// The model: BPE, Unigram, WordPiece or WordLevel, for words of characters, or of bytes that its pieces write in the byte
+// alphabet. Special tokens are none that text may become, unless a single character or byte
 // would then have none; nor are the byte tokens of byte_fallback. Gives those their kinds.
 std::unique_ptr<const SubwordModel> ReadHfModel(const JsonValue& model, HfUnits units, HfTokens& tokens);
 

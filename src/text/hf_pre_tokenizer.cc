@@ -9,8 +9,10 @@ namespace {
 
 using Made = std::unique_ptr<const PreTokenizer>;
 
-// What Rust's regular expressions call a word character is here a class of its own: \w with the two joiners.
-constexpr std::string_view kWordsAndSigns = R"([\w\x{200c}\x{200d}]+|[^\w\s\x{200c}\x{200d}]+)";
+// Words, and signs in a row. What counts as a word here is Rust's notion, as IsWord has it.
+constexpr std::string_view kWordsAndSigns =
+    R"([\p{L}\p{Nl}\p{M}\p{Nd}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9}\x{1f130}-\x{1f149}\x{1f150}-\x{1f169}\x{1f170}-\x{1f189}]+|)"
+    R"([^\p{L}\p{Nl}\p{M}\p{Nd}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9}\x{1f130}-\x{1f149}\x{1f150}-\x{1f169}\x{1f170}-\x{1f189}\s]+)";
 
 Made CutCharacters(bool (*contains)(uint32_t), CutBehavior behavior) {
   return std::make_unique<Splitter>(std::make_unique<CharacterCut>(contains), behavior);

@@ -3,7 +3,7 @@
 //
 // The same as in Oniguruma: \s, \w, \d and \b are Unicode's White_Space, word and decimal classes, `^` and `$` stand at
 // lines, `.` is anything but a line feed, (?m) lets it be that too. What means something else in PCRE2 and cannot be
-// translated (intersections and nested sets in classes) is refused. Properties are those of PCRE2's Unicode version.
+// translated (intersections and negated sets in classes) is refused. Properties are those of PCRE2's Unicode version.
 #pragma once
 
 #include <cstddef>

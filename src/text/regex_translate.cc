@@ -16,9 +16,7 @@ namespace {
 // Inside of a class. PCRE2's \s also takes U+180E, and its \w no combining marks.
 constexpr std::string_view kSpaces =
     R"(\x{9}-\x{d} \x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
-// Alphabetic is the letters, letter numbers, marks and these circled and squared letters.
-constexpr std::string_view kWords =
-    R"(\p{L}\p{Nl}\p{M}\p{Nd}\p{Pc}\x{24b6}-\x{24e9}\x{1f130}-\x{1f149}\x{1f150}-\x{1f169}\x{1f170}-\x{1f189})";
+constexpr std::string_view kWords = R"(\p{L}\p{M}\p{N}\p{Pc})";
 constexpr std::string_view kDigits = R"(\p{Nd})";
 constexpr std::string_view kHexDigits = "0-9a-fA-F";
 
@@ -116,6 +114,12 @@ class Translator {
   void Class() {
     out_ += pattern_[at_++];
     if (Rest().starts_with("^")) out_ += pattern_[at_++];
+    ClassItems(0);
+    out_ += ']';
+  }
+
+  // The items of a class up to its end. A class in a class adds what it contains.
+  void ClassItems(int depth) {
     if (Rest().starts_with("]")) out_ += "\\]", ++at_;
     while (!Rest().starts_with("]")) {
       if (at_ == pattern_.size()) Refuse("a class without end");
@@ -126,14 +130,16 @@ class Translator {
         out_ += Rest().substr(0, end + 2);
         at_ += end + 2;
       } else if (pattern_[at_] == '[') {
-        Refuse("a class in a class");
+        if (Rest().starts_with("[^") || depth > 0 || out_.back() == '-') Refuse("a class in a class");
+        ++at_;
+        ClassItems(depth + 1);
       } else if (pattern_[at_] == '\\') {
         ClassEscape();
       } else {
         out_ += pattern_[at_++];
       }
     }
-    out_ += pattern_[at_++];
+    ++at_;
   }
 
   void ClassEscape() {
