@@ -2,6 +2,9 @@
 // ranges (after E0, ED, F0, F4) exclude overlong forms, surrogates and values past U+10FFFF.
 #include "base/utf8.h"
 
+#include <cstdint>
+#include <cstring>
+
 namespace ekvi::base {
 namespace {
 
@@ -40,12 +43,18 @@ Utf8Head ReadUtf8Head(std::string_view text) {
 }
 
 bool IsUtf8(std::string_view text) {
-  while (!text.empty()) {
+  while (true) {
+    uint64_t word;  // eight characters of ASCII at once
+    while (text.size() >= sizeof(word)) {
+      std::memcpy(&word, text.data(), sizeof(word));
+      if ((word & 0x8080808080808080u) != 0) break;
+      text.remove_prefix(sizeof(word));
+    }
+    if (text.empty()) return true;
     const Utf8Head head = ReadUtf8Head(text);
     if (head.kind != Utf8Kind::kCharacter) return false;
     text.remove_prefix(head.bytes);
   }
-  return true;
 }
 
 void Utf8Stream::Push(std::string_view bytes, std::string& text) {

@@ -1,6 +1,5 @@
-// Most words of a text are single tokens: looked up, and joined only the first time, to see that joining gives that
-// token. Words of several tokens come again and again: their ids are copied from where they stood before. The rest is
-// joined: short words in an array that is searched for the best pair and closed up after each join, long ones with a
+// The words of a text come again and again: their ids are copied from where they stood before. Most others are single
+// tokens: looked up, and joined only the first time, to see that joining gives that token. The rest is joined: short words in an array that is searched for the best pair and closed up after each join, long ones with a
 // linked list and a heap of candidate pairs, at most three entries a symbol.
 #include "text/bpe_encoder.h"
 
@@ -33,38 +32,48 @@ BpeEncoder::BpeEncoder(const BpeModel& model, size_t text_bytes, std::vector<int
 BpeEncoder::Seen* BpeEncoder::SlotOf(std::string_view word) {
   if (seen_.empty() || word.size() > Seen::kBytesMax) return nullptr;
   uint64_t hash = word.size();
-  for (size_t at = 0; at < word.size(); at += 8) {
-    uint64_t part = 0;
-    std::memcpy(&part, word.data() + at, std::min<size_t>(8, word.size() - at));
-    hash = (std::rotl(hash, 5) ^ part) * 0x9E3779B97F4A7C15u;
+  const auto mix = [&hash](uint64_t part) { hash = (std::rotl(hash, 5) ^ part) * 0x9E3779B97F4A7C15u; };
+  size_t at = 0;
+  for (; at + 8 <= word.size(); at += 8) {
+    uint64_t part;
+    std::memcpy(&part, word.data() + at, 8);
+    mix(part);
   }
+  for (; at < word.size(); ++at) mix(static_cast<unsigned char>(word[at]));
   return &seen_[(hash >> 40) & (seen_.size() - 1)];
 }
 
 void BpeEncoder::Encode(std::string_view word) {
-  const auto whole = model_.texts_.Find(word);
-  if (whole && model_.options_.ignore_merges) return ids_.push_back(*whole);
-  const auto known = whole ? model_.whole_[*whole].load(std::memory_order_relaxed) : BpeModel::Whole::kNo;
-  if (known == BpeModel::Whole::kYes) return ids_.push_back(*whole);
-
   Seen* const slot = SlotOf(word);
   const bool hit = slot != nullptr && slot->count > 0 && std::string_view(slot->word, slot->bytes) == word;
   if (hit) {
+    if (slot->count == 1) return ids_.push_back(ids_[slot->begin]);
     for (size_t i = 0; i < slot->count; ++i) ids_.push_back(ids_[slot->begin + i]);
     return;
   }
   const size_t begin = ids_.size();
-  EncodeUnseen(word);
-  const size_t count = ids_.size() - begin;
-  if (known == BpeModel::Whole::kNotTried) {
-    const bool same = count == 1 && ids_.back() == *whole;
-    model_.whole_[*whole].store(same ? BpeModel::Whole::kYes : BpeModel::Whole::kNo, std::memory_order_relaxed);
-  }
+  if (!EncodeWhole(word)) EncodeUnseen(word);
   if (slot == nullptr || begin > UINT32_MAX) return;
   slot->begin = static_cast<uint32_t>(begin);
-  slot->count = static_cast<uint16_t>(count);
+  slot->count = static_cast<uint16_t>(ids_.size() - begin);
   slot->bytes = static_cast<uint8_t>(word.size());
   std::memcpy(slot->word, word.data(), word.size());
+}
+
+bool BpeEncoder::EncodeWhole(std::string_view word) {
+  const auto whole = model_.texts_.Find(word);
+  if (!whole) return false;
+  auto& known = model_.whole_[*whole];
+  if (model_.options_.ignore_merges || known.load(std::memory_order_relaxed) == BpeModel::Whole::kYes) {
+    ids_.push_back(*whole);
+    return true;
+  }
+  if (known.load(std::memory_order_relaxed) == BpeModel::Whole::kNo) return false;
+  const size_t begin = ids_.size();
+  EncodeUnseen(word);
+  const bool same = ids_.size() == begin + 1 && ids_.back() == *whole;
+  known.store(same ? BpeModel::Whole::kYes : BpeModel::Whole::kNo, std::memory_order_relaxed);
+  return true;
 }
 
 void BpeEncoder::EncodeUnseen(std::string_view word) {

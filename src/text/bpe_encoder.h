@@ -38,6 +38,8 @@ class BpeEncoder : public WordEncoder {
   };
 
   Seen* SlotOf(std::string_view word);
+  // Appends the ids of a word that is a token as a whole; false where it is none, or known not to be joined to it.
+  bool EncodeWhole(std::string_view word);
   void EncodeUnseen(std::string_view word);
   // Fills word_ with the ids of the word's symbols.
   void CutBytes(std::string_view word);

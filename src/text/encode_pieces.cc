@@ -24,6 +24,10 @@ void EncodePieces(std::string_view text, const PreTokenizer& splitter, WordEncod
 
 std::vector<Utf8Run> Utf8Runs(std::string_view text) {
   std::vector<Utf8Run> runs;
+  if (base::IsUtf8(text)) {
+    if (!text.empty()) runs.push_back({text, true});
+    return runs;
+  }
   for (size_t at = 0, begin = 0; at < text.size();) {
     const base::Utf8Head head = base::ReadUtf8Head(text.substr(at));
     const bool valid = head.kind == base::Utf8Kind::kCharacter;

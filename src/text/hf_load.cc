@@ -88,11 +88,14 @@ VocabularyParts ReadSpecials(const JsonValue& root, const HfTokens& tokens, cons
   return parts;
 }
 
-// Names that are looked for in normalized text are normalized themselves.
+// Names that are looked for in normalized text are normalized themselves, and written so.
 void SortAdded(std::vector<AddedToken> added, HfTokenizerParts& parts) {
   std::vector<AddedToken> raw, normalized;
   for (AddedToken& token : added) {
-    if (token.normalized && parts.normalizer != nullptr) parts.normalizer->Apply(token.content);
+    if (token.normalized && parts.normalizer != nullptr) {
+      parts.normalizer->Apply(token.content);
+      parts.written[token.id] = token.content;
+    }
     (token.normalized ? normalized : raw).push_back(std::move(token));
   }
   parts.raw = AddedTokens(std::move(raw));

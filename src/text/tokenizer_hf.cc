@@ -80,7 +80,8 @@ void HfTokenizer::AppendToken(int32_t token, TextPlace& place, std::string& byte
   if (kind == PieceKind::kUnknown) {
     bytes += base::kReplacementCharacter;
   } else {
-    std::string text(vocabulary().Piece(token));
+    const auto written = parts_.written.find(token);
+    std::string text(written == parts_.written.end() ? vocabulary().Piece(token) : written->second);
     for (const auto& step : parts_.decoder) step->Apply(text, place);
     bytes += text;
   }

@@ -4,7 +4,8 @@
 
 #include <filesystem>
 #include <memory>
-#include <vector>
+#include <string>
+#include <unordered_map>
 
 #include "text/added_tokens.h"
 #include "text/decoder_chain.h"
@@ -21,6 +22,7 @@ struct HfTokenizerParts {
   std::unique_ptr<const PreTokenizer> splitter;
   std::unique_ptr<const SubwordModel> model;
   DecodeSteps decoder;
+  std::unordered_map<int32_t, std::string> written;  // what tokens write that do not write their piece
   bool spells_bytes = false;  // the model sees bytes as characters of the byte alphabet
 };
 
