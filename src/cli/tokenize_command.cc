@@ -79,7 +79,8 @@ std::string IdText(const Tokenizer& tokenizer, const Ids& ids, const Arguments& 
   return table.Render();
 }
 
-void Print(const Arguments& arguments, const Tokenizer& tokenizer, const Ids& ids, const std::string* text, Console& console) {
+void Print(const Arguments& arguments, const Tokenizer& tokenizer, const Ids& ids, const std::string* text,
+           Console& console) {
   if (console.json()) {
     Json report = ReportFor(arguments, nullptr);
     report["model"] = {{"tokenizer", tokenizer.Description()}, {"vocabulary", tokenizer.size()}};
@@ -90,7 +91,8 @@ void Print(const Arguments& arguments, const Tokenizer& tokenizer, const Ids& id
     report["warnings"] = Json::array();
     console.Answer(JsonText(report));
   } else {
-    console.Answer(text != nullptr ? *text + (console.answers_terminal() ? "\n" : "") : IdText(tokenizer, ids, arguments));
+    console.Answer(text != nullptr ? *text + (console.answers_terminal() ? "\n" : "")
+                                   : IdText(tokenizer, ids, arguments));
   }
   console.Finish();
 }
@@ -149,7 +151,8 @@ const Command& TokenizeCommand() {
       .details =
           "Prints the ids on one line, separated by blanks, without begin token unless `--bos` asks for it. The text "
           "is the "
-          "argument, a file or stdin, every byte of it. `--compare` also reads ids from a JSON file (an array, or an "
+          "argument, a file or stdin, every byte of it. The model may be a GGUF file with or without weights, a "
+          "tokenizer.json, or a folder with one. `--compare` also reads ids from a JSON file (an array, or an "
           "object with "
           "`ids`, `tokens` or `input_ids`) and exits with 6 at the first difference, naming it.\n\n"
           "`--json` results: `ids`, `pieces`, with `--decode` also `text`.",

@@ -1,6 +1,7 @@
 // The words of a text come again and again: their ids are copied from where they stood before. Most others are single
-// tokens: looked up, and joined only the first time, to see that joining gives that token. The rest is joined: short words in an array that is searched for the best pair and closed up after each join, long ones with a
-// linked list and a heap of candidate pairs, at most three entries a symbol.
+// tokens: looked up, and joined only the first time, to see that joining gives that token. The rest is joined: short
+// words in an array that is searched for the best pair and closed up after each join, long ones with a linked list and
+// a heap of candidate pairs, at most three entries a symbol.
 #include "text/bpe_encoder.h"
 
 #include <fmt/core.h>
@@ -24,8 +25,7 @@ constexpr size_t kSeenText = 4096, kSeenSlotsMax = size_t{1} << 15;
 
 }  // namespace
 
-BpeEncoder::BpeEncoder(const BpeModel& model, size_t text_bytes, std::vector<int32_t>& ids)
-    : model_(model), ids_(ids) {
+BpeEncoder::BpeEncoder(const BpeModel& model, size_t text_bytes, std::vector<int32_t>& ids) : model_(model), ids_(ids) {
   if (text_bytes >= kSeenText) seen_.resize(std::min(std::bit_ceil(text_bytes / 16), kSeenSlotsMax));
 }
 

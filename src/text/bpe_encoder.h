@@ -32,9 +32,7 @@ class BpeEncoder : public WordEncoder {
     int32_t left;  // symbol that would be joined with its next
     int32_t right_id, left_id, result;
 
-    bool operator<(const Candidate& other) const {
-      return rank != other.rank ? rank > other.rank : left > other.left;
-    }
+    bool operator<(const Candidate& other) const { return rank != other.rank ? rank > other.rank : left > other.left; }
   };
 
   Seen* SlotOf(std::string_view word);

@@ -37,7 +37,7 @@ void AppendCharacter(uint32_t code, std::string& text) {
 }
 
 bool IsWhiteSpace(uint32_t code) {
-  static constexpr Range kRanges[] = {{9, 13},         {32, 32},         {0x85, 0x85},     {0xA0, 0xA0},
+  static constexpr Range kRanges[] = {{9, 13},          {32, 32},         {0x85, 0x85},     {0xA0, 0xA0},
                                       {0x1680, 0x1680}, {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F},
                                       {0x205F, 0x205F}, {0x3000, 0x3000}};
   return IsIn(kRanges, code);
@@ -58,8 +58,8 @@ bool IsPunctuation(uint32_t code) {
 bool IsWord(uint32_t code) {
   static constexpr Range kCircled[] = {{0x24B6, 0x24E9}, {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}};
   const utf8proc_category_t category = Category(code);
-  return (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NL) ||
-         category == UTF8PROC_CATEGORY_PC || code == 0x200C || code == 0x200D || IsIn(kCircled, code);
+  return (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NL) || category == UTF8PROC_CATEGORY_PC ||
+         code == 0x200C || code == 0x200D || IsIn(kCircled, code);
 }
 
 bool IsHan(uint32_t code) {

@@ -8,6 +8,7 @@
 
 #include <cstring>
 
+#include "base/utf8.h"
 #include "ekvi/error.h"
 #include "files/reader_error.h"
 #include "text/characters.h"
@@ -27,9 +28,9 @@ Charsmap::Charsmap(std::string_view blob) {
   if (blob.size() >= sizeof(trie_bytes)) std::memcpy(&trie_bytes, blob.data(), sizeof(trie_bytes));
   const size_t rest = blob.size() < sizeof(trie_bytes) ? 0 : blob.size() - sizeof(trie_bytes);
   if (trie_bytes > rest || trie_bytes % 4 != 0 || trie_bytes == 0) {
-    throw Error(ErrorCode::kCorrupt, "the charsmap's trie does not fit",
-                fmt::format("{} bytes of trie in a charsmap of {}", files::Digits(trie_bytes),
-                            files::Digits(blob.size())));
+    throw Error(
+        ErrorCode::kCorrupt, "the charsmap's trie does not fit",
+        fmt::format("{} bytes of trie in a charsmap of {}", files::Digits(trie_bytes), files::Digits(blob.size())));
   }
   units_.resize(trie_bytes / 4);
   std::memcpy(units_.data(), blob.data() + sizeof(trie_bytes), trie_bytes);
@@ -52,7 +53,9 @@ std::optional<Charsmap::Match> Charsmap::Find(std::string_view text, Want want) 
     node ^= Offset(unit);
     if (!EndsEntry(unit)) continue;
     if (node >= units_.size() || Value(units_[node]) >= replacements_.size()) break;
-    found = Match{at + 1, replacements_.c_str() + Value(units_[node])};
+    const Match match{at + 1, replacements_.c_str() + Value(units_[node])};
+    if (!base::IsUtf8(match.replacement)) break;
+    found = match;
     if (want == Want::kShortest) break;
   }
   return found;

@@ -22,7 +22,8 @@ class Charsmap {
     size_t bytes;  // of the text
     std::string_view replacement;
   };
-  // The shortest, or the longest, entry that `text` begins with. Any bytes of a trie are safe to walk.
+  // The shortest, or the longest, entry that `text` begins with. Any bytes of a trie are safe to walk; replacements
+  // are valid UTF-8.
   std::optional<Match> Shortest(std::string_view text) const { return Find(text, Want::kShortest); }
   std::optional<Match> Longest(std::string_view text) const { return Find(text, Want::kLongest); }
 

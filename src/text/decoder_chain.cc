@@ -67,7 +67,7 @@ void WordPieceStep::Apply(std::string& text, TextPlace& place) const {
   }
   if (tidy_ == Tidy::kNo) return;
   static constexpr std::pair<std::string_view, std::string_view> kTidied[] = {
-      {" .", "."},    {" ?", "?"},   {" !", "!"},           {" ,", ","},   {" ' ", "'"},  {" n't", "n't"},
+      {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},   {" n't", "n't"},
       {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
   for (const auto& [from, to] : kTidied) ReplaceAll(from, to, text);
 }

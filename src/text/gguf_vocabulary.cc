@@ -18,7 +18,7 @@ constexpr size_t kPieceBytesMax = 4096;
 
 // What ends a turn, or hands it to a tool, in public models whose files do not say so by key.
 constexpr std::array<std::string_view, 11> kTurnEnds = {
-    "<|eot_id|>",       "<|im_end|>", "<|end|>",       "<end_of_turn>",         "<turn|>", "<|endoftext|>",
+    "<|eot_id|>",      "<|im_end|>", "<|end|>",         "<end_of_turn>",         "<turn|>",   "<|endoftext|>",
     "<|end_of_text|>", "<EOT>",      "<|end_of_turn|>", "<｜end▁of▁sentence｜>", "<|return|>"};
 constexpr std::array<std::string_view, 2> kMessageEnds = {"<|eom_id|>", "<|call|>"};
 
@@ -98,7 +98,8 @@ void AddEnd(std::optional<int32_t> id, VocabularyParts& parts) {
 void AddEnds(std::optional<int32_t> id, std::span<const std::string_view> names, VocabularyParts& parts) {
   if (id) return AddEnd(id, parts);
   for (size_t i = 0; i < parts.pieces.size(); ++i) {
-    const bool named = parts.kinds[i] == PieceKind::kControl && std::ranges::find(names, parts.pieces[i]) != names.end();
+    const bool named =
+        parts.kinds[i] == PieceKind::kControl && std::ranges::find(names, parts.pieces[i]) != names.end();
     if (named) AddEnd(static_cast<int32_t>(i), parts);
   }
 }

@@ -40,7 +40,8 @@ class Reader {
   }
 
   [[noreturn]] void Refuse(const JsonValue& value, std::string_view type) const {
-    throw value.Fault(ErrorCode::kUnsupported, fmt::format("decoder {}{}", files::Quote(type), fused_ ? " on the text as a whole" : ""));
+    throw value.Fault(ErrorCode::kUnsupported,
+                      fmt::format("decoder {}{}", files::Quote(type), fused_ ? " on the text as a whole" : ""));
   }
 
   void ReadBeforeFuse(std::string_view type, const JsonValue& value) {
@@ -84,8 +85,8 @@ class Reader {
   void ReadReplace(const JsonValue& value) {
     const JsonValue pattern = value.Require("pattern");
     const auto literal = pattern.Get("String");
-    const bool single = literal && !literal->String().empty() &&
-                        ReadCharacter(literal->String()).bytes == literal->String().size();
+    const bool single =
+        literal && !literal->String().empty() && ReadCharacter(literal->String()).bytes == literal->String().size();
     if (fused_ && (!single || stripped_)) Refuse(value, "Replace");
     Add<ReplaceStep>(ReadHfPattern(pattern), std::string(value.Require("content").String()));
   }

@@ -46,8 +46,8 @@ JsonDocument::JsonDocument(std::string_view bytes, std::string name)
   if (!error) return;
   if (error == simdjson::MEMALLOC) throw std::bad_alloc();
   if (error == simdjson::DEPTH_ERROR) {
-    throw files::FileError(ErrorCode::kUnsupported, *file_, "nested too deep",
-                           fmt::format("over {} levels", kDepthMax), "");
+    throw files::FileError(ErrorCode::kUnsupported, *file_, "nested too deep", fmt::format("over {} levels", kDepthMax),
+                           "");
   }
   throw files::FileError(ErrorCode::kCorrupt, *file_, "not valid JSON",
                          fmt::format("{} ({} bytes)", simdjson::error_message(error), files::Digits(bytes.size())), "");

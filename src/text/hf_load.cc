@@ -23,9 +23,8 @@ std::optional<JsonDocument> ReadIfThere(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path, ignored)) return std::nullopt;
   const base::MappedFile file(path);
   const auto bytes = file.bytes();
-  return std::optional<JsonDocument>(std::in_place,
-                                     std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
-                                     path.string());
+  return std::optional<JsonDocument>(
+      std::in_place, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path.string());
 }
 
 void AddEnd(int32_t id, VocabularyParts& parts) {
@@ -149,8 +148,8 @@ std::unique_ptr<Tokenizer> Make(const JsonDocument& document, const Configs& con
 std::unique_ptr<Tokenizer> LoadTokenizerFolder(const std::filesystem::path& folder) {
   const auto document = ReadIfThere(folder / "tokenizer.json");
   if (!document) {
-    throw Error(ErrorCode::kNotFound, fmt::format("{}: no tokenizer.json", folder.string()), "the folder has no tokenizer",
-                "convert the model's tokenizer to tokenizer.json, or use token ids");
+    throw Error(ErrorCode::kNotFound, fmt::format("{}: no tokenizer.json", folder.string()),
+                "the folder has no tokenizer", "convert the model's tokenizer to tokenizer.json, or use token ids");
   }
   Configs configs;
   configs.tokenizer = ReadIfThere(folder / "tokenizer_config.json");

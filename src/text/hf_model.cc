@@ -204,8 +204,7 @@ class Reader {
 }  // namespace
 
 HfUnits ByteLevelUnits(const JsonValue& model) {
-  const bool affixed =
-      !Text(model, "continuing_subword_prefix").empty() || !Text(model, "end_of_word_suffix").empty();
+  const bool affixed = !Text(model, "continuing_subword_prefix").empty() || !Text(model, "end_of_word_suffix").empty();
   return TypeOf(model) == "BPE" && !affixed ? HfUnits::kBytes : HfUnits::kCharacters;
 }
 

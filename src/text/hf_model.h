@@ -37,9 +37,9 @@ enum class HfUnits { kCharacters, kBytes };
 // What the words of a model may be made of where a byte-level pre-tokenizer comes last: bytes, or their characters.
 HfUnits ByteLevelUnits(const JsonValue& model);
 
-// The model: BPE, Unigram, WordPiece or WordLevel, for words of characters, or of bytes that its pieces write in the byte
-// alphabet. Special tokens are none that text may become, unless a single character or byte
-// would then have none; nor are the byte tokens of byte_fallback. Gives those their kinds.
+// The model: BPE, Unigram, WordPiece or WordLevel, for words of characters, or of bytes that its pieces write in the
+// byte alphabet. Special tokens are none that text may become, unless a single character or byte would then have none;
+// nor are the byte tokens of byte_fallback. Gives those their kinds.
 std::unique_ptr<const SubwordModel> ReadHfModel(const JsonValue& model, HfUnits units, HfTokens& tokens);
 
 }  // namespace ekvi::text

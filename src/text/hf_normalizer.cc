@@ -3,6 +3,7 @@
 #include "files/reader_error.h"
 #include "text/characters.h"
 #include "text/charsmap.h"
+#include "text/digit_groups.h"
 #include "text/hf_parts.h"
 
 namespace ekvi::text {
@@ -80,6 +81,7 @@ std::unique_ptr<const CutPattern> ReadHfPattern(const JsonValue& pattern) {
     throw text->Fault(ErrorCode::kUnsupported, "an empty pattern");
   }
   const JsonValue regex = pattern.Require("Regex");
+  if (auto groups = MakeDigitGroups(regex.String())) return groups;
   try {
     return std::make_unique<RegexCut>(regex.String());
   } catch (const Error& error) {

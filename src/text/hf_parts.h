@@ -35,5 +35,4 @@ DecodeSteps ReadHfDecoder(const JsonValue& decoder);
 // a text that is to be continued has no end.
 std::vector<int32_t> ReadHfPrefix(const JsonValue& post_processor, int32_t size);
 
-
 }  // namespace ekvi::text

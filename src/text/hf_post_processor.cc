@@ -9,8 +9,9 @@ namespace {
 int32_t ReadId(const JsonValue& id, int32_t size) {
   const uint64_t number = id.Uint(INT32_MAX);
   if (number < static_cast<uint64_t>(size)) return static_cast<int32_t>(number);
-  throw id.Fault(ErrorCode::kCorrupt, "outside the vocabulary",
-                 fmt::format("id {}, the vocabulary has {} pieces", number, files::Digits(static_cast<uint64_t>(size))));
+  throw id.Fault(
+      ErrorCode::kCorrupt, "outside the vocabulary",
+      fmt::format("id {}, the vocabulary has {} pieces", number, files::Digits(static_cast<uint64_t>(size))));
 }
 
 std::vector<int32_t> ReadTemplate(const JsonValue& processor, int32_t size) {

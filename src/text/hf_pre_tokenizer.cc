@@ -10,9 +10,10 @@ namespace {
 using Made = std::unique_ptr<const PreTokenizer>;
 
 // Words, and signs in a row. What counts as a word here is Rust's notion, as IsWord has it.
-constexpr std::string_view kWordsAndSigns =
-    R"([\p{L}\p{Nl}\p{M}\p{Nd}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9}\x{1f130}-\x{1f149}\x{1f150}-\x{1f169}\x{1f170}-\x{1f189}]+|)"
-    R"([^\p{L}\p{Nl}\p{M}\p{Nd}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9}\x{1f130}-\x{1f149}\x{1f150}-\x{1f169}\x{1f170}-\x{1f189}\s]+)";
+#define EKVI_RUST_WORD                                               \
+  R"(\p{L}\p{Nl}\p{M}\p{Nd}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9})" \
+  R"(\x{1f130}-\x{1f149}\x{1f150}-\x{1f169}\x{1f170}-\x{1f189})"
+constexpr std::string_view kWordsAndSigns = "[" EKVI_RUST_WORD "]+|[^" EKVI_RUST_WORD R"(\s]+)";
 
 Made CutCharacters(bool (*contains)(uint32_t), CutBehavior behavior) {
   return std::make_unique<Splitter>(std::make_unique<CharacterCut>(contains), behavior);
@@ -91,8 +92,8 @@ class Reader {
     if (type == "Metaspace") return ReadMetaspace(value);
     if (type == "WhitespaceSplit") return CutCharacters(IsWhiteSpace, CutBehavior::kRemoved);
     if (type == "Digits") {
-      return CutCharacters(IsNumeric, value.Bool("individual_digits", false) ? CutBehavior::kIsolated
-                                                                              : CutBehavior::kContiguous);
+      return CutCharacters(IsNumeric,
+                           value.Bool("individual_digits", false) ? CutBehavior::kIsolated : CutBehavior::kContiguous);
     }
     if (type == "Punctuation") {
       const auto behavior = value.Get("behavior");

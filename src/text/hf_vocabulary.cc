@@ -96,9 +96,9 @@ class Reader {
     for (const AddedToken& token : made_.added) size = std::max(size, static_cast<size_t>(token.id) + 1);
     if (size == 0) throw vocabulary.Fault(ErrorCode::kCorrupt, "no tokens", "0 entries");
     if (size > count + kHolesMax || size > kIdMax + 1) {
-      throw vocabulary.Fault(ErrorCode::kUnsupported, "ids are scattered, or too many",
-                             fmt::format("{} tokens, the highest id is {}", files::Digits(count),
-                                         files::Digits(size - 1)));
+      throw vocabulary.Fault(
+          ErrorCode::kUnsupported, "ids are scattered, or too many",
+          fmt::format("{} tokens, the highest id is {}", files::Digits(count), files::Digits(size - 1)));
     }
     made_.tokens.model_size = static_cast<int32_t>(model_size);
     made_.tokens.pieces.resize(size);

@@ -13,9 +13,19 @@ PieceTrie::PieceTrie() : edges_(1024), mask_(1023), tokens_{-1} {
 }
 
 void PieceTrie::Insert(uint64_t key, uint32_t child) {
+  if (2 * ++edge_count_ > edges_.size()) Grow();
   size_t at = Place(key);
   while (edges_[at].child != kNowhere) at = (at + 1) & mask_;
   edges_[at] = {key, child};
+}
+
+void PieceTrie::Grow() {
+  const std::vector<Edge> old = std::exchange(edges_, std::vector<Edge>(2 * edges_.size()));
+  mask_ = edges_.size() - 1;
+  edge_count_ = 1;  // the one that is about to come in
+  for (const Edge& edge : old) {
+    if (edge.child != kNowhere) Insert(edge.key, edge.child);
+  }
 }
 
 void PieceTrie::Add(std::string_view text, int32_t id) {
@@ -29,13 +39,6 @@ void PieceTrie::Add(std::string_view text, int32_t id) {
       if (node == kRoot) {
         first_[byte] = next;
       } else {
-        if (2 * ++edge_count_ > edges_.size()) {
-          std::vector<Edge> old = std::exchange(edges_, std::vector<Edge>(2 * edges_.size()));
-          mask_ = edges_.size() - 1;
-          for (const Edge& edge : old) {
-            if (edge.child != kNowhere) Insert(edge.key, edge.child);
-          }
-        }
         Insert(uint64_t{node} << 8 | byte, next);
       }
     }

@@ -41,6 +41,7 @@ class PieceTrie {
     return (static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64)) & mask_;
   }
   void Insert(uint64_t key, uint32_t child);
+  void Grow();
 
   std::array<uint32_t, 256> first_;
   std::vector<Edge> edges_;

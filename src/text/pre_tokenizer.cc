@@ -27,7 +27,8 @@ class RestOfRow : public PieceSink {
   PieceSink& sink_;
 };
 
-// Takes the parts of a text in order, matches and what lies between them, and gives on what the behaviour makes of them.
+// Takes the parts of a text in order, matches and what lies between them, and gives on what the behaviour makes of
+// them.
 class PartJoiner {
  public:
   PartJoiner(Piece piece, CutBehavior behavior, PieceSink& sink) : piece_(piece), behavior_(behavior), sink_(sink) {}
@@ -78,7 +79,9 @@ class PartJoiner {
 
 }  // namespace
 
-void PreTokenizerRow::Split(Piece piece, PieceSink& sink) const { RestOfRow(row_.data(), row_.size(), sink).Take(piece); }
+void PreTokenizerRow::Split(Piece piece, PieceSink& sink) const {
+  RestOfRow(row_.data(), row_.size(), sink).Take(piece);
+}
 
 void Splitter::Split(Piece piece, PieceSink& sink) const {
   PartJoiner joiner(piece, behavior_, sink);
@@ -146,7 +149,8 @@ void FixedLength::Split(Piece piece, PieceSink& sink) const {
   EKVI_CHECK(characters_ > 0);
   for (size_t begin = 0; begin < piece.text.size();) {
     size_t end = begin;
-    for (size_t i = 0; i < characters_ && end < piece.text.size(); ++i) end += ReadCharacter(piece.text.substr(end)).bytes;
+    for (size_t i = 0; i < characters_ && end < piece.text.size(); ++i)
+      end += ReadCharacter(piece.text.substr(end)).bytes;
     sink.Take({piece.text.substr(begin, end - begin), piece.first && begin == 0});
     begin = end;
   }

@@ -23,11 +23,10 @@ struct Rule {
 // Words in which a capital begins the next: upper and lower case as gpt-4o and its kin see them.
 #define EKVI_UPPER R"([\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}])"
 #define EKVI_LOWER R"([\p{Ll}\p{Lm}\p{Lo}\p{M}])"
-#define EKVI_CASED(tail)                                                               \
-  R"([^\r\n\p{L}\p{N}]?)" EKVI_UPPER "*" EKVI_LOWER "+" tail R"(|[^\r\n\p{L}\p{N}]?)" \
-  EKVI_UPPER "+" EKVI_LOWER "*" tail "|"
-#define EKVI_DEEPSEEK_WORDS                                                              \
-  R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+|)"
+#define EKVI_CASED(tail)                                                                                        \
+  R"([^\r\n\p{L}\p{N}]?)" EKVI_UPPER "*" EKVI_LOWER "+" tail R"(|[^\r\n\p{L}\p{N}]?)" EKVI_UPPER "+" EKVI_LOWER \
+  "*" tail "|"
+#define EKVI_DEEPSEEK_WORDS R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+|)"
 
 constexpr std::string_view kDigit = R"(\p{N})";
 constexpr std::string_view kHanKana = "[一-龥\u3040-ゟ゠-ヿ]+";
@@ -38,8 +37,8 @@ constexpr Rule kGpt2 = {{kGpt2Words}};
 constexpr Rule kDigitsGpt2 = {{kDigit, kGpt2Words}};
 constexpr Rule kLlama3 = {{EKVI_CONTRACTIONS "|" EKVI_WORDS R"(|\p{N}{1,3}|)" EKVI_SIGNS EKVI_LINES}};
 constexpr Rule kQwen2 = {{EKVI_CONTRACTIONS "|" EKVI_WORDS R"(|\p{N}|)" EKVI_SIGNS EKVI_LINES}};
-constexpr Rule kQwen35 = {{EKVI_CONTRACTIONS R"(|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|)"
-                           EKVI_LINES}};
+constexpr Rule kQwen35 = {
+    {EKVI_CONTRACTIONS R"(|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|)" EKVI_LINES}};
 constexpr Rule kGpt4o = {{EKVI_CASED(EKVI_CONTRACTIONS "?") R"(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|)" EKVI_LINES}};
 constexpr Rule kTekken = {{EKVI_CASED("") R"(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|)" EKVI_LINES}};
 constexpr Rule kBloom = {{kBloomWords}};
@@ -50,21 +49,25 @@ constexpr Rule kDeepseek3 = {{R"(\p{N}{1,3})", kHanKana, EKVI_DEEPSEEK_WORDS R"(
 constexpr Rule kDeepseekCoder = {{R"([\r\n])", R"(\s?\p{L}+)", R"(\s?\p{P}+)", kHanHangul, kDigit}};
 constexpr Rule kDeepseekLlm = {
     {R"([\r\n])",
-     R"(\s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-ώᾀ-ᾴᾶ-ᾼιῂ-ῄῆ-ῌῐ-ΐῖ-Ίῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤΩℨK-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳꙀ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃]+)",
+     R"(\s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ)"
+     R"(-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-ώᾀ-ᾴᾶ-ᾼιῂ-ῄῆ-ῌῐ-ΐῖ-Ίῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤΩℨK-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ)"
+     R"(-ⱻⱾ-ⳤⳫ-ⳮⳲⳳꙀ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃]+)",
      R"(\s?[!-/:-~！-／：-～‘-‟　-。]+)", R"(\s+$)", kHanHangul, R"(\p{N}+)"}};
 constexpr Rule kSeedCoder = {{EKVI_CONTRACTIONS "|" EKVI_WORDS R"(|\p{N}{1}| ?[^\s\p{L}\p{N}\r\n]+|)" EKVI_LINES}};
 constexpr Rule kBailing = {{R"('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*|)"
                             R"(\s*[\r\n]|)" EKVI_BLANKS}};
-constexpr Rule kExaoneMoe = {{EKVI_CONTRACTIONS
-                              R"(|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|)"
-                              R"(\s*[\r\n]|)" EKVI_BLANKS}};
-constexpr Rule kJais2 = {{EKVI_CONTRACTIONS "|" EKVI_WORDS R"(|\p{N}{1,3}|)" EKVI_SIGNS R"(\s*[\r\n]+|\s{512}(?!\S)|)"
+constexpr Rule kExaoneMoe = {
+    {EKVI_CONTRACTIONS R"(|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|)"
+                       R"(\s*[\r\n]|)" EKVI_BLANKS}};
+constexpr Rule kJais2 = {{EKVI_CONTRACTIONS
+                          "|" EKVI_WORDS R"(|\p{N}{1,3}|)" EKVI_SIGNS R"(\s*[\r\n]+|\s{512}(?!\S)|)"
                           R"(\s{256}(?!\S)|\s{128}(?!\S)|\s{64}(?!\S)|\s{32}(?!\S)|\s{16}(?!\S)|\s{8}(?!\S)|)"
                           R"(\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1})"}};
 constexpr Rule kChameleon = {{"<sentinel:[0-9]+>", "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z", R"(([\t\n]|    |  ))", kDigit,
                               R"([\p{P}!-/:-@\[-`{-~])", kGpt2Words}};
-constexpr Rule kYoutu = {{"[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥\u3040-ゟ゠-ヿ]+",
-                          EKVI_CASED(EKVI_CONTRACTIONS "?") R"(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|)" EKVI_LINES}};
+constexpr Rule kYoutu = {
+    {"[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥\u3040-ゟ゠-ヿ]+",
+     EKVI_CASED(EKVI_CONTRACTIONS "?") R"(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|)" EKVI_LINES}};
 
 enum class Whole { kMerged, kTaken };  // a word that is a token as a whole
 enum class Begin { kOnRequest, kAdded };

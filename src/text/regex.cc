@@ -95,8 +95,8 @@ std::optional<Regex::Match> Regex::Find(std::string_view text, size_t from) cons
   if (subject == nullptr) subject = reinterpret_cast<PCRE2_SPTR>("");
   int result = PCRE2_ERROR_JIT_STACKLIMIT;
   if (code_->machine_code) {
-    result = pcre2_jit_match(code_->code, subject, text.size(), from, PCRE2_NO_UTF_CHECK, scratch.data(),
-                             scratch.context());
+    result =
+        pcre2_jit_match(code_->code, subject, text.size(), from, PCRE2_NO_UTF_CHECK, scratch.data(), scratch.context());
   }
   // The interpreter keeps its state on the heap and needs less of it.
   if (result == PCRE2_ERROR_JIT_STACKLIMIT) {

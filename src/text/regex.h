@@ -32,6 +32,7 @@ class Regex {
   struct Walk {
     size_t from = 0;
     std::optional<size_t> last_end = std::nullopt;
+    size_t number_end = 0, digits_left = 0;  // DigitGroups' own
   };
   std::optional<Match> Next(std::string_view text, Walk& walk) const;
 

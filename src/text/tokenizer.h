@@ -17,8 +17,8 @@ namespace ekvi::text {
 
 // Where a token stands in a text that is being written.
 struct TextPlace {
-  bool start = true;  // at the start of the text, or, for vocabularies of GGUF files, right after a special token
-  uint32_t stripped = 0;       // characters taken away at the start of the text
+  bool start = true;      // at the start of the text, or, for vocabularies of GGUF files, right after a special token
+  uint32_t stripped = 0;  // characters taken away at the start of the text
   bool space_pending = false;  // a space is due in front of the next token
 };
 

@@ -21,6 +21,17 @@ void GgufTokenizer::EncodeText(std::string_view text, bool special, std::vector<
   }
 }
 
+void GgufTokenizer::AppendUnmarked(std::string_view piece, TextPlace place, std::string& bytes) const {
+  const size_t begin = bytes.size();
+  for (size_t at = 0; at < piece.size();) {
+    const bool mark = piece.substr(at).starts_with(kSpaceMark);
+    bytes += mark ? ' ' : piece[at];
+    at += mark ? kSpaceMark.size() : 1;
+  }
+  const bool prefix = place.start && vocabulary().add_space_prefix();
+  if (prefix && bytes.size() > begin && bytes[begin] == ' ') bytes.erase(begin, 1);
+}
+
 void GgufTokenizer::AppendToken(int32_t token, TextPlace& place, std::string& bytes) const {
   const std::string_view piece = vocabulary().Piece(token);
   const TextPlace here = place;

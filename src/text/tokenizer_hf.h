@@ -23,7 +23,7 @@ struct HfTokenizerParts {
   std::unique_ptr<const SubwordModel> model;
   DecodeSteps decoder;
   std::unordered_map<int32_t, std::string> written;  // what tokens write that do not write their piece
-  bool spells_bytes = false;  // the model sees bytes as characters of the byte alphabet
+  bool spells_bytes = false;                         // the model sees bytes as characters of the byte alphabet
 };
 
 // Bytes that are no character go past normalizer and pre-tokenizers, as words of their own.

@@ -9,6 +9,7 @@
 #include "text/tokenizer.h"
 #include "text/tokenizer_bpe.h"
 #include "text/tokenizer_spm.h"
+#include "text/tokenizer_unigram.h"
 
 namespace ekvi::text {
 namespace {
@@ -60,14 +61,43 @@ std::unique_ptr<Tokenizer> LoadBpe(const files::GgufFile& file) {
                                         std::move(model));
 }
 
+std::optional<Charsmap> ReadCharsmap(const files::GgufFile& file) {
+  constexpr std::string_view kKey = "tokenizer.ggml.precompiled_charsmap";
+  const files::GgufValue* const value = file.Find(kKey);
+  if (value == nullptr) return std::nullopt;
+  const bool bytes = value->type == files::GgufType::kArray &&
+                     (value->item_type == files::GgufType::kU8 || value->item_type == files::GgufType::kI8);
+  if (!bytes) throw file.KeyError(ErrorCode::kCorrupt, kKey, value->TypeText() + " where an array of u8 is wanted");
+  if (value->payload.empty()) return std::nullopt;
+  try {
+    return Charsmap({reinterpret_cast<const char*>(value->payload.data()), value->payload.size()});
+  } catch (const Error& error) {
+    throw file.KeyError(error.code(), kKey, error.summary(), error.numbers());
+  }
+}
+
+std::unique_ptr<Tokenizer> LoadUnigram(const files::GgufFile& file) {
+  VocabularyParts parts = ReadGgufVocabulary(file, {.end = 1, .unknown = 2});
+  parts.scores = ReadGgufScores(file, parts.pieces.size());
+  parts.add_begin = GetBool(file, "add_bos_token", false);
+  parts.add_space_prefix = GetBool(file, "add_space_prefix", false);
+  if (GetBool(file, "treat_whitespace_as_suffix", false)) {
+    throw file.KeyError(ErrorCode::kUnsupported, "tokenizer.ggml.treat_whitespace_as_suffix", "spaces behind words");
+  }
+  UnigramSpaces spaces = UnigramSpaces::kAll;
+  if (GetBool(file, "remove_extra_whitespaces", false)) spaces = UnigramSpaces::kOneBetweenWords;
+  return std::make_unique<UnigramTokenizer>(Vocabulary(std::move(parts)), ReadCharsmap(file), spaces);
+}
+
 }  // namespace
 
 std::unique_ptr<Tokenizer> LoadTokenizer(const files::GgufFile& file) {
   const std::string_view model = file.RequireString(kGgufModelKey);
   if (model == "llama") return LoadSpm(file);
   if (model == "gpt2") return LoadBpe(file);
+  if (model == "t5" || model == "unigram") return LoadUnigram(file);
   throw file.KeyError(ErrorCode::kUnsupported, kGgufModelKey, fmt::format("tokenizer {}", files::Quote(model)),
-                      "supported: 'llama', 'gpt2'");
+                      "supported: 'llama', 'gpt2', 't5'");
 }
 
 }  // namespace ekvi::text

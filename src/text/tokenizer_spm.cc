@@ -13,8 +13,6 @@
 namespace ekvi::text {
 namespace {
 
-constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
-
 // The first place in `text`, behind `from`, where a mark follows something that is no mark; its size where there is
 // none.
 size_t NextWord(std::string_view text, size_t from) {
@@ -80,18 +78,11 @@ SpmTokenizer::Last SpmTokenizer::AppendFallback(std::string_view symbol, Last la
 }
 
 void SpmTokenizer::AppendPiece(std::string_view piece, TextPlace place, std::string& bytes) const {
-  const size_t begin = bytes.size();
-  for (size_t at = 0; at < piece.size();) {
-    const bool mark = piece.substr(at).starts_with(kSpaceMark);
-    bytes += mark ? ' ' : piece[at];
-    at += mark ? kSpaceMark.size() : 1;
-  }
-  const bool prefix = place.start && vocabulary().add_space_prefix();
-  if (prefix && bytes.size() > begin && bytes[begin] == ' ') bytes.erase(begin, 1);
+  AppendUnmarked(piece, place, bytes);
 }
 
 void SpmTokenizer::AppendUserDefined(std::string_view piece, std::string& bytes) const {
-  AppendPiece(piece, {.start = false}, bytes);
+  AppendUnmarked(piece, {.start = false}, bytes);
 }
 
 }  // namespace ekvi::text
