@@ -16,8 +16,7 @@ constexpr Option kModel[] = {
 constexpr Option kCompute[] = {
     {.name = "compute",
      .kind = ValueKind::kChoice,
-     .words = "auto|f32|f64",
-     .planned = "int8",
+     .words = "auto|f32|f64|int8",
      .fallback = "auto",
      .help = "arithmetic"},
 };
