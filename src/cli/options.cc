@@ -67,7 +67,7 @@ constexpr Option kRun[] = {
      .help = "threads that compute"},
     {.name = "target",
      .kind = ValueKind::kChoice,
-     .words = "auto|scalar|avx2|avx512",
+     .words = "auto|scalar|avx2|avx512|avx512_vnni",
      .fallback = "auto",
      .help = "vector instructions"},
 };

@@ -13,6 +13,8 @@ struct BlockReader {
   static constexpr BlockShape kShape = numeric::ShapeOf(kFormat);
   static constexpr BlockPanel kPanel = BlockPanelOf(kFormat);
   static constexpr int64_t kBlockBytes = kPanel.block_bytes();
+  static constexpr int kSteps = kPanel.steps, kBlockInputs = kShape.values, kOffset = kShape.offset;
+  static constexpr int kHeadBytes = kPanel.head_bytes, kStepBytes = kPanel.step_bytes;
   static constexpr int kSubs = kPanel.subs;
   static constexpr bool kHasSubs = kShape.sub_scale != SubScale::kNone;
   static constexpr bool kHasMin = kShape.has_min();

@@ -31,8 +31,8 @@ namespace ekvi::kernels {
 struct Int8Block {
   int8_t q[kStepInputs];
   float scale;
-  float sum, half_sums[2];  // Σ q, exact: of all, of the first and the last 16
-  int32_t int_sum, int_half_sums[2];
+  float sum, half_sums[2];                // Σ q, exact: of all, of the first and the last 16
+  int32_t minus_sum, minus_half_sums[2];  // − Σ q likewise, to take off the codes' offset
   int32_t unused;
 };
 static_assert(sizeof(Int8Block) == 64);

@@ -73,9 +73,9 @@ TEST(RoundRows, EveryTarget_RoundsToTheNearestOf255Steps) {
       EXPECT_LE(std::fabs(b.q[i] * b.scale - x[block * kStepInputs + i]), 0.5001f * b.scale);
       sums[i / 16] += b.q[i];
     }
-    for (int half : {0, 1}) EXPECT_EQ(b.int_half_sums[half], sums[half]);
+    for (int half : {0, 1}) EXPECT_EQ(b.minus_half_sums[half], -sums[half]);
     EXPECT_EQ(b.sum, static_cast<float>(sums[0] + sums[1]));
-    EXPECT_EQ(b.int_sum, sums[0] + sums[1]);
+    EXPECT_EQ(b.minus_sum, -(sums[0] + sums[1]));
     EXPECT_EQ(b.half_sums[1], static_cast<float>(sums[1]));
   }
 }
@@ -103,7 +103,7 @@ TEST(RoundRows, BlocksThatAreNotFinite_GetAScaleOfNanAndNoOtherDoes) {
       for (const Target target : TargetsHere()) {
         const std::vector<Int8Block> b = Rounded(BlockTableFor(target), x, 1);
         EXPECT_TRUE(std::isnan(b[1].scale));
-        EXPECT_EQ(b[1].int_sum, 0);
+        EXPECT_EQ(b[1].minus_sum, 0);
         EXPECT_EQ(b[0].q[at], 127);
         EXPECT_EQ(b[2].scale, 1.0f / 127);
       }

@@ -17,7 +17,7 @@ namespace ekvi::kernels::avx2 {
 inline constexpr int kAccumulators = 6;
 inline constexpr int kRowsMax = 6;
 // The int8 product: 4 rows × 1 panel are 8 registers of dot products; sums wait in memory for the end of a step.
-inline constexpr int kInt8Rows = 4, kInt8Panels = 1, kInt8PanelsOfOne = 2;
+inline constexpr int kInt8Rows = 4, kInt8Panels = 1, kInt8RowsOfHalves = 4, kInt8ManyRows = 24, kInt8PanelsOfOne = 2;
 
 struct F32 {
   using Lane = float;
@@ -357,6 +357,16 @@ EKVI_INLINE F32 ToF32(I32 a) { return {_mm256_cvtepi32_ps(a.r[0]), _mm256_cvtepi
 EKVI_INLINE Codes LoadCodes(const std::byte* from) {
   const auto* at = reinterpret_cast<const __m256i*>(from);
   return {{_mm256_loadu_si256(at), _mm256_loadu_si256(at + 1)}};
+}
+EKVI_INLINE void StoreCodes(Codes a, std::byte* to) {
+  auto* const at = reinterpret_cast<__m256i*>(to);
+  _mm256_storeu_si256(at, a.r[0]);
+  _mm256_storeu_si256(at + 1, a.r[1]);
+}
+// x × kFactor in every lane.
+template <int kFactor>
+EKVI_INLINE I32 Times(int32_t x) {
+  return I32(kFactor * x);
 }
 EKVI_INLINE Codes operator|(Codes a, Codes b) {
   return {{_mm256_or_si256(a.r[0], b.r[0]), _mm256_or_si256(a.r[1], b.r[1])}};

@@ -15,9 +15,9 @@ namespace ekvi::kernels::avx512 {
 // 8 rows × 2 vectors keep both FMA ports busy (latency 4, two ports: 8 chains at least) and leave registers for B.
 inline constexpr int kAccumulators = 16;
 inline constexpr int kRowsMax = 8;
-// The int8 product: 6 rows × 2 panels are 12 dot products and 12 sums in registers; a single row takes 4 panels, to
-// hide the latency of its dot products.
-inline constexpr int kInt8Rows = 6, kInt8Panels = 2, kInt8PanelsOfOne = 4;
+// The int8 product: 6 rows × 2 panels are 12 dot products and 12 sums in registers. Fewer where a step has two scales,
+// whose common sum needs registers too; from kInt8ManyRows rows on those are taken apart once for all.
+inline constexpr int kInt8Rows = 6, kInt8Panels = 2, kInt8RowsOfHalves = 4, kInt8ManyRows = 24, kInt8PanelsOfOne = 4;
 
 struct F32 {
   using Lane = float;
@@ -291,6 +291,13 @@ struct Codes {
 
 EKVI_INLINE F32 ToF32(I32 a) { return F32(_mm512_cvtepi32_ps(a.v)); }
 EKVI_INLINE Codes LoadCodes(const std::byte* from) { return {_mm512_loadu_si512(from)}; }
+EKVI_INLINE void StoreCodes(Codes a, std::byte* to) { _mm512_storeu_si512(to, a.v); }
+// x × kFactor, a power of two, in every lane.
+template <int kFactor>
+EKVI_INLINE I32 Times(int32_t x) {
+  static_assert((kFactor & (kFactor - 1)) == 0);
+  return I32(_mm512_slli_epi32(_mm512_set1_epi32(x), __builtin_ctz(kFactor)));
+}
 EKVI_INLINE Codes operator|(Codes a, Codes b) { return {_mm512_or_si512(a.v, b.v)}; }
 // Bits of each byte from kFrom on, moved to kTo; kMask is how many, as ones. They stay within the byte.
 template <int kFrom, int kTo, int kMask>

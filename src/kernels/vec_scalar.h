@@ -19,7 +19,7 @@ namespace ekvi::kernels::scalar {
 inline constexpr int kAccumulators =
     8;  // vectors of partial sums a register tile may hold; any number gives the same bits
 inline constexpr int kRowsMax = 4;
-inline constexpr int kInt8Rows = 1, kInt8Panels = 1, kInt8PanelsOfOne = 1;
+inline constexpr int kInt8Rows = 1, kInt8Panels = 1, kInt8RowsOfHalves = 1, kInt8ManyRows = 4, kInt8PanelsOfOne = 1;
 
 struct Mask {
   bool lane[16];
@@ -263,6 +263,12 @@ inline Codes LoadCodes(const std::byte* from) {
   Codes r;
   std::memcpy(r.byte, from, sizeof(r.byte));
   return r;
+}
+inline void StoreCodes(const Codes& a, std::byte* to) { std::memcpy(to, a.byte, sizeof(a.byte)); }
+// x × kFactor in every lane.
+template <int kFactor>
+I32 Times(int32_t x) {
+  return I32(kFactor * x);
 }
 inline Codes operator|(Codes a, const Codes& b) {
   for (int i = 0; i < 64; ++i) a.byte[i] |= b.byte[i];

@@ -164,13 +164,13 @@ void PackAll(const MatrixView& matrix, const Packer& packer, std::byte* out, int
              base::ThreadPool& pool) {
   const int64_t panels = (matrix.outputs + kLanes - 1) / kLanes;
   const int64_t group = std::max<int64_t>(1, kGroupBytes / panel_bytes);
+  // From the first row on each time: reading a page maps its neighbours too, also those let go before.
   pool.ForEach((panels + group - 1) / group, [&](int64_t task, int) {
     const int64_t first = task * group, end = std::min(panels, first + group);
     for (int64_t panel = first; panel < end; ++panel) packer.Panel(panel, out + panel * panel_bytes);
     if (matrix.mapped == nullptr) return;
-    matrix.mapped->Release(StoredRows(matrix, first * kLanes, std::min(matrix.outputs, end * kLanes) - first * kLanes));
+    matrix.mapped->Release(StoredRows(matrix, 0, std::min(matrix.outputs, end * kLanes)));
   });
-  // Reading a page maps its neighbours too, also those let go before.
   if (matrix.mapped != nullptr) matrix.mapped->Release(StoredRows(matrix, 0, matrix.outputs));
 }
 

@@ -85,15 +85,14 @@ class Loader {
 
   // Threads share the rows, whose pages are let go again: only those that are looked up later come back.
   std::optional<int64_t> FirstBadPlace(const StoredTensor& tensor, const RowTable<T>& table) const {
-    constexpr int64_t kValuesPerTask = int64_t{1} << 16;
+    constexpr int64_t kValuesPerTask = int64_t{1} << 18;
     const int64_t width = table.width(), rows_per_task = std::max<int64_t>(1, kValuesPerTask / width);
     const size_t row_bytes = numeric::FormatBytes(tensor.format, static_cast<size_t>(width));
     std::atomic<int64_t> first{INT64_MAX};
     pool_.ForEach((table.rows() + rows_per_task - 1) / rows_per_task, [&](int64_t task, int) {
       const int64_t begin = task * rows_per_task, end = std::min(table.rows(), begin + rows_per_task);
-      const auto bytes = tensor.bytes.subspan(begin * row_bytes, (end - begin) * row_bytes);
       if (const auto bad = table.FirstNotFinite(begin, end)) NoteLeast(first, *bad);
-      if (tensor.mapped != nullptr) tensor.mapped->Release(bytes);
+      if (tensor.mapped != nullptr) tensor.mapped->Release(tensor.bytes.first(end * row_bytes));
     });
     if (tensor.mapped != nullptr) tensor.mapped->Release(tensor.bytes);
     return first == INT64_MAX ? std::nullopt : std::optional(first.load());
