@@ -17,7 +17,10 @@
 namespace ekvi {
 
 // The arithmetic. kAuto depends on the type of the weights only, never on the machine.
-enum class Compute { kAuto, kF32, kF64 };
+// kF32 and kF64 use every weight at its stored value. kInt8 multiplies weights in blocks (quantized ones) with
+// activations rounded to 8 bits, exact sums of integers and a few steps in float32, and other weights as kF32; it is
+// refused for a model without weights in blocks. kAuto is kInt8 where there are some, else kF32.
+enum class Compute { kAuto, kF32, kF64, kInt8 };
 
 struct ModelOptions {
   Compute compute = Compute::kAuto;
@@ -26,7 +29,7 @@ struct ModelOptions {
 // What a file says of itself, for people and reports.
 struct TensorInfo {
   std::string name;
-  DType dtype;
+  std::string type;            // as files write it: "F32", "Q4_K"
   std::vector<int64_t> shape;  // slowest axis first
   uint64_t bytes = 0;
 };
@@ -40,11 +43,12 @@ struct ModelInfo {
   std::string name;          // general.name, else the file's name
   std::string architecture;  // "llama"
   std::string weights;       // the type most weights have: "F32", "Q8_0"
-  std::string compute;       // the arithmetic in force: "f32", "f64"
+  std::string compute;       // the arithmetic in force: "f32", "f64", "int8"
   std::string path;          // empty for the embedded model
   std::string tokenizer;     // "llama (512 pieces)"
   uint64_t file_bytes = 0;
   uint64_t weight_bytes = 0;  // held in memory after packing
+  uint64_t peak_bytes = 0;    // the most memory the process had resident until the model was loaded; 0: unknown
   uint64_t parameters = 0;
   int64_t context = 0;  // tokens the model was made for
   int vocabulary = 0;

@@ -29,6 +29,10 @@ TEST(Verify, Stories260K_GivesIdenticalBitsOnAllPaths) {
   ExpectAllIdentical(Verify(Model::Load(testing::SharedPath("models/stories260K.gguf")), {}));
 }
 
+TEST(Verify, F32Arithmetic_OfQuantizedWeights_GivesIdenticalBitsOnAllPaths) {
+  ExpectAllIdentical(Verify(Model::Embedded({.compute = Compute::kF32}), {.tokens = 300, .greedy = 16}));
+}
+
 TEST(Verify, F64Arithmetic_GivesIdenticalBitsOnAllPaths) {
   ExpectAllIdentical(Verify(Model::Embedded({.compute = Compute::kF64}), {.tokens = 300, .greedy = 16}));
 }
@@ -68,6 +72,7 @@ void ExpectKnownHash(const std::string& name, const std::shared_ptr<const Model>
 
 TEST(Verify, LogitsOfKnownModels_HaveTheHashesOfTheRepositoryOnEveryTarget) {
   ExpectKnownHash("embedded f32", Model::Embedded({.compute = Compute::kF32}));
+  ExpectKnownHash("embedded int8", Model::Embedded({.compute = Compute::kInt8}));
   ExpectKnownHash("stories260K f32",
                   Model::Load(testing::SharedPath("models/stories260K.gguf"), {.compute = Compute::kF32}));
 }

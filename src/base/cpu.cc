@@ -22,8 +22,11 @@ bool DetectAvx512() {
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
+bool DetectVnni() { return __builtin_cpu_supports("avx512vnni"); }
+
 #else
 
+bool DetectVnni() { return false; }
 bool DetectAvx2() { return false; }
 bool DetectAvx512() { return false; }
 
@@ -38,6 +41,11 @@ bool CpuHasAvx2() {
 
 bool CpuHasAvx512() {
   static const bool has = CpuHasAvx2() && DetectAvx512();
+  return has;
+}
+
+bool CpuHasAvx512Vnni() {
+  static const bool has = CpuHasAvx512() && DetectVnni();
   return has;
 }
 

@@ -8,6 +8,8 @@ namespace ekvi::base {
 bool CpuHasAvx2();
 // AVX-512 F, BW, DQ and VL, beside all of CpuHasAvx2.
 bool CpuHasAvx512();
-// Both always false off x86. Asked once, then remembered.
+// AVX-512 VNNI, beside all of CpuHasAvx512.
+bool CpuHasAvx512Vnni();
+// All always false off x86. Asked once, then remembered.
 
 }  // namespace ekvi::base

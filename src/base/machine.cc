@@ -62,6 +62,7 @@ std::vector<std::string> Features(std::string_view flags) {
 
 std::vector<std::string> Targets() {
   std::vector<std::string> targets;
+  if (base::CpuHasAvx512Vnni()) targets.push_back("avx512_vnni");
   if (base::CpuHasAvx512()) targets.push_back("avx512");
   if (base::CpuHasAvx2()) targets.push_back("avx2");
   targets.push_back("scalar");

@@ -139,7 +139,9 @@ TEST(DescribeMachine, Targets_AreBestFirstAndEndWithScalar) {
   const auto has = [&](const char* name) { return std::find(targets.begin(), targets.end(), name) != targets.end(); };
   EXPECT_EQ(has("avx2"), CpuHasAvx2());
   EXPECT_EQ(has("avx512"), CpuHasAvx512());
+  EXPECT_EQ(has("avx512_vnni"), CpuHasAvx512Vnni());
   EXPECT_TRUE(!has("avx512") || has("avx2"));
+  EXPECT_TRUE(!has("avx512_vnni") || has("avx512"));
 }
 
 }  // namespace

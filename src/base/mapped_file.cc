@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <system_error>
@@ -53,6 +54,14 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
 
 MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+void MappedFile::Release(std::span<const std::byte> part) const noexcept {
+  const auto at = reinterpret_cast<uintptr_t>(part.data()), mine = reinterpret_cast<uintptr_t>(data_);
+  if (part.empty() || at < mine || at - mine > size_ || part.size() > size_ - (at - mine)) return;
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = at / page * page, end = (at + part.size()) / page * page;
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept

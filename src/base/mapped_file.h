@@ -19,6 +19,10 @@ class MappedFile {
   MappedFile& operator=(MappedFile&& other) noexcept;
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
+  // Lets go of the memory that a part of bytes() takes in this process: whole pages, from the one that holds its first
+  // byte to the last one that ends within it. They stay readable, from the system's cache or the disk. Nothing for
+  // bytes of somebody else.
+  void Release(std::span<const std::byte> part) const noexcept;
 
  private:
   const std::byte* data_ = nullptr;

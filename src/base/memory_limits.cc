@@ -24,4 +24,9 @@ MemoryLimits ReadMemoryLimits(const std::filesystem::path& root) {
   return limits;
 }
 
+uint64_t PeakResidentBytes() {
+  const auto kib = NumberOfLine(ReadSystemText("/proc/self/status").value_or(""), "VmHWM:");
+  return kib ? *kib * 1024 : 0;
+}
+
 }  // namespace ekvi::base

@@ -17,4 +17,7 @@ struct MemoryLimits {
 // `root` as in ReadCgroupLimits.
 MemoryLimits ReadMemoryLimits(const std::filesystem::path& root = "/");
 
+// The most memory this process had resident so far, in bytes; 0 where the system does not say.
+uint64_t PeakResidentBytes();
+
 }  // namespace ekvi::base

@@ -53,8 +53,7 @@ Json ResultsJson(const ModelInfo& info, const CacheFigures& cache) {
                    {"contiguous_bytes", cache.contiguous_bytes}};
   Json& tensors = results["tensors"] = Json::array();
   for (const TensorInfo& tensor : info.tensors) {
-    tensors.push_back(
-        {{"name", tensor.name}, {"type", DTypeName(tensor.dtype)}, {"shape", tensor.shape}, {"bytes", tensor.bytes}});
+    tensors.push_back({{"name", tensor.name}, {"type", tensor.type}, {"shape", tensor.shape}, {"bytes", tensor.bytes}});
   }
   Json& metadata = results["metadata"] = Json::object();
   for (const auto& [key, value] : info.metadata) metadata[key] = value;

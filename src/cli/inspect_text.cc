@@ -11,13 +11,6 @@
 namespace ekvi::cli {
 namespace {
 
-// "F32", as files write it.
-std::string UpperName(DType type) {
-  std::string name(DTypeName(type));
-  for (char& c : name) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-  return name;
-}
-
 std::string CacheTypeText(const CacheLayout& layout) {
   const std::string_view k = DTypeName(layout.dtype_k);
   return layout.dtype_k == layout.dtype_v ? std::string(k) : fmt::format("{}:{}", k, DTypeName(layout.dtype_v));
@@ -42,14 +35,14 @@ struct TypeTotal {
 };
 
 std::string TensorTypes(const ModelInfo& info) {
-  std::map<DType, TypeTotal> totals;
+  std::map<std::string, TypeTotal> totals;
   for (const TensorInfo& tensor : info.tensors) {
-    totals[tensor.dtype].tensors += 1;
-    totals[tensor.dtype].bytes += tensor.bytes;
+    totals[tensor.type].tensors += 1;
+    totals[tensor.type].bytes += tensor.bytes;
   }
   std::vector<std::string> parts;
   for (const auto& [type, total] : totals) {
-    parts.push_back(fmt::format("{} {} ({})", Count(total.tensors), UpperName(type), Bytes(total.bytes)));
+    parts.push_back(fmt::format("{} {} ({})", Count(total.tensors), type, Bytes(total.bytes)));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -80,13 +73,17 @@ void AddMemory(const ModelInfo& info, const CacheFigures& cache, Table& table) {
                          Bytes(cache.contiguous_bytes))});
   table.Add({"weights", fmt::format("{} in memory", Bytes(info.weight_bytes))});
   table.Add({"together", Bytes(info.weight_bytes + cache.paged_bytes)});
+  if (info.peak_bytes > 0) {
+    table.Add({"peak", fmt::format("{} resident while loading, {:.2f} times the file", Bytes(info.peak_bytes),
+                                   static_cast<double>(info.peak_bytes) / static_cast<double>(info.file_bytes))});
+  }
 }
 
 std::string Everything(const ModelInfo& info) {
   Table tensors({Align::kLeft, Align::kLeft, Align::kLeft, Align::kRight});
   tensors.Add({"tensor", "type", "shape", "bytes"});
   for (const TensorInfo& tensor : info.tensors) {
-    tensors.Add({Printable(tensor.name), UpperName(tensor.dtype), fmt::format("[{}]", fmt::join(tensor.shape, ", ")),
+    tensors.Add({Printable(tensor.name), tensor.type, fmt::format("[{}]", fmt::join(tensor.shape, ", ")),
                  Count(static_cast<int64_t>(tensor.bytes))});
   }
   Table keys;

@@ -16,8 +16,7 @@ constexpr Option kModel[] = {
 constexpr Option kCompute[] = {
     {.name = "compute",
      .kind = ValueKind::kChoice,
-     .words = "auto|f32|f64",
-     .planned = "int8",
+     .words = "auto|f32|f64|int8",
      .fallback = "auto",
      .help = "arithmetic"},
 };
@@ -68,7 +67,7 @@ constexpr Option kRun[] = {
      .help = "threads that compute"},
     {.name = "target",
      .kind = ValueKind::kChoice,
-     .words = "auto|scalar|avx2|avx512",
+     .words = "auto|scalar|avx2|avx512|avx512_vnni",
      .fallback = "auto",
      .help = "vector instructions"},
 };

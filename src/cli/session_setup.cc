@@ -18,13 +18,13 @@ constexpr uint64_t kMemoryShare = 2;
 Compute ComputeOf(const Arguments& arguments) {
   if (arguments.command().Find("compute") == nullptr) return Compute::kAuto;
   const std::string name = arguments.Text("compute");
+  if (name == "int8") return Compute::kInt8;
   return name == "f64" ? Compute::kF64 : name == "f32" ? Compute::kF32 : Compute::kAuto;
 }
 
 std::optional<DType> CacheType(std::string_view name, std::string_view origin) {
   if (name == "auto") return std::nullopt;
-  const auto type = ParseDType(name);
-  if (type && *type != DType::kQ8_0) return type;
+  if (const auto type = ParseDType(name)) return type;
   throw Error(ErrorCode::kInvalidArgument, fmt::format("{}: caches have no type {}", origin, Quoted(name)),
               "they have auto, f64, f32, f16, bf16");
 }

@@ -94,7 +94,7 @@ ModelInfo Windowed() {
   ModelInfo info;
   info.name = "tiny\x1b";
   info.layers = {{8, 4, 8, 8, 0}, {8, 4, 8, 8, 0}, {8, 2, 16, 8, 128}};
-  info.tensors = {{"a.weight", DType::kF32, {2, 3}, 24}, {"b.weight", DType::kF16, {4}, 8}};
+  info.tensors = {{"a.weight", "F32", {2, 3}, 24}, {"b.weight", "F16", {4}, 8}};
   info.metadata = {{"general.name", "tiny\xff"}};
   return info;
 }

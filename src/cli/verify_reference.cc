@@ -106,19 +106,24 @@ int RunGolden(const Arguments& arguments, Console& console) {
       fmt::format("first: {}, {:.3e} > {:.0e}", first.file, first.max_abs_error, GoldenTolerance(arguments, first)));
 }
 
+double LogitsTolerance(const Model& model, const ExpectResult& result) {
+  const std::string& compute = model.info().compute;
+  if (compute == "int8") return kLogitsShareInt8 * result.max_abs_logit;
+  return compute == "f64" ? kLogitsToleranceF64 : kLogitsToleranceF32;
+}
+
 int RunExpect(const Arguments& arguments, Console& console) {
   const SessionOptions session = SessionOptionsOf(arguments, 0);
   Progress progress(ProgressModeOf(arguments));
   const auto model = LoadModel(arguments, progress);
-  const double fallback = model->info().compute == "f64" ? kLogitsToleranceF64 : kLogitsToleranceF32;
   progress.Stage("logits");
-  const Comparison comparison{VerifyExpect(model, arguments.Text("expect"), session),
-                              arguments.Given("tol") ? arguments.Number("tol") : fallback};
+  const ExpectResult result = VerifyExpect(model, arguments.Text("expect"), session);
+  const Comparison comparison{result,
+                              arguments.Given("tol") ? arguments.Number("tol") : LogitsTolerance(*model, result)};
   progress.Clear();
   console.Answer(console.json() ? JsonText(ExpectJson(arguments, *model, comparison)) : ExpectText(comparison));
   console.Finish();
   if (comparison.Holds()) return kOk;
-  const ExpectResult& result = comparison.result;
   throw ExitError(kMismatch, ErrorCode::kCorrupt, "the logits are not those expected",
                   fmt::format("worst error {:.3e}, tolerance {}; {} of {} greedy tokens equal", result.max_abs_error,
                               Number(comparison.tolerance), result.greedy_equal, result.greedy_total));

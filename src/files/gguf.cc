@@ -179,12 +179,12 @@ const GgufTensor* GgufFile::FindTensor(std::string_view name) const {
   return index ? &contents_.tensors[*index] : nullptr;
 }
 
-DType GgufFile::ComputedType(const GgufTensor& tensor) const {
-  if (tensor.type->dtype) return *tensor.type->dtype;
+numeric::Format GgufFile::ComputedFormat(const GgufTensor& tensor) const {
+  if (tensor.type->format) return *tensor.type->format;
   throw FileError(ErrorCode::kUnsupported, name_,
                   fmt::format("tensor {}: element type {} is not computed", Quote(tensor.name), tensor.type->name),
                   fmt::format("shape {}, {} bytes", tensor.ShapeText(), Digits(tensor.bytes)),
-                  "use the model in F32, F16, BF16 or Q8_0");
+                  "use the model in F16, BF16, Q8_0, Q4_K or another type of docs/models.md");
 }
 
 }  // namespace ekvi::files

@@ -3,7 +3,7 @@
 //   GgufFile file = GgufFile::Open("model.gguf");
 //   const uint64_t layers = file.RequireUint("llama.block_count");
 //   if (const GgufTensor* tensor = file.FindTensor("output.weight")) Use(file.Data(*tensor),
-//   file.ComputedType(*tensor));
+//   file.ComputedFormat(*tensor));
 //
 // Views (values, strings, arrays, tensors' bytes) live as long as the file; moving it leaves them valid. Read-only and
 // safe to share between threads. Sharded files (split.count) are refused.
@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "base/mapped_file.h"
-#include "ekvi/dtype.h"
 #include "ekvi/error.h"
 #include "files/gguf_parser.h"
 #include "files/gguf_value.h"
@@ -76,8 +75,10 @@ class GgufFile {
   std::span<const std::byte> Data(const GgufTensor& tensor) const {
     return bytes_.subspan(tensor.offset, tensor.bytes);
   }
+  // What holds the bytes; empty where they were borrowed.
+  const base::MappedFile& mapped() const { return mapped_; }
   // The type that the arithmetic knows it by; Error(kUnsupported) naming tensor and type where there is none.
-  DType ComputedType(const GgufTensor& tensor) const;
+  numeric::Format ComputedFormat(const GgufTensor& tensor) const;
 
  private:
   GgufFile(base::MappedFile mapped, std::span<const std::byte> bytes, std::string name);

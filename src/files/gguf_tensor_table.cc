@@ -64,7 +64,7 @@ void ReadType(GgufCursor& cursor, GgufTensor& tensor) {
   const std::string what = removed.empty() ? fmt::format("unknown element type {}", id)
                                            : fmt::format("element type {} ({}), which ggml removed", id, removed);
   throw cursor.Fail(ErrorCode::kUnsupported, what, fmt::format("type {} at offset {}", id, Digits(offset)),
-                    "convert the model again, to F32, F16, BF16 or Q8_0");
+                    "convert the model again, to F16, Q8_0 or Q4_K");
 }
 
 void CountBytes(GgufCursor& cursor, GgufTensor& tensor) {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "ekvi/dtype.h"
+#include "numeric/block_format.h"
 
 namespace ekvi::files {
 
@@ -15,7 +15,7 @@ struct GgufTensorType {
   std::string_view name;  // "Q8_0"
   uint32_t block_values;  // values that one block holds, all from one row
   uint32_t block_bytes;
-  std::optional<DType> dtype;  // the arithmetic's name for it; nothing where there is none
+  std::optional<numeric::Format> format;  // the arithmetic's name for it; nothing where there is none
 };
 
 // The type of that number; nullptr for numbers that ggml removed or that are unknown here.

@@ -126,12 +126,12 @@ TEST(Gguf, Tensors_HaveShapeTypeAndTheirOwnBytes) {
   EXPECT_EQ(b->ShapeText(), "[32, 2]");
   EXPECT_EQ(b->values, 64u);
   EXPECT_EQ(b->type->name, "Q8_0");
-  EXPECT_EQ(file.ComputedType(*b), DType::kQ8_0);
+  EXPECT_EQ(file.ComputedFormat(*b), numeric::Format::kQ8_0);
   const auto data = file.Data(*b);
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(data.data()), data.size()), std::string(68, 'b'));
   EXPECT_EQ(file.FindTensor("d"), nullptr);
   ExpectError(ErrorCode::kUnsupported, {"memory.gguf", "'c'", "Q4_K"},
-              [&] { file.ComputedType(*file.FindTensor("c")); });
+              [&] { file.ComputedFormat(*file.FindTensor("c")); });
 }
 
 TEST(Gguf, TensorOrder_InTheFileIsFree) {

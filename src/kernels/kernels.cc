@@ -10,7 +10,7 @@
 namespace ekvi::kernels {
 namespace {
 
-constexpr Target kBestFirst[] = {Target::kAvx512, Target::kAvx2, Target::kScalar};
+constexpr Target kBestFirst[] = {Target::kAvx512Vnni, Target::kAvx512, Target::kAvx2, Target::kScalar};
 
 std::string AvailableNames() {
   std::string names;
@@ -30,6 +30,8 @@ std::string_view TargetName(Target target) {
       return "avx2";
     case Target::kAvx512:
       return "avx512";
+    case Target::kAvx512Vnni:
+      return "avx512_vnni";
   }
   return "";
 }
@@ -42,6 +44,8 @@ bool TargetAvailable(Target target) {
       return base::CpuHasAvx2();
     case Target::kAvx512:
       return base::CpuHasAvx512();
+    case Target::kAvx512Vnni:
+      return base::CpuHasAvx512Vnni();
   }
   return false;
 }
@@ -59,13 +63,21 @@ Target ParseTarget(std::string_view name) {
 }
 
 #if defined(__x86_64__)
+namespace {
+bool HasZmm(Target target) { return target == Target::kAvx512 || target == Target::kAvx512Vnni; }
+}  // namespace
+
 template <>
 const Table<float>& TableFor<float>(Target target) {
-  return target == Target::kAvx512 ? Avx512F32() : target == Target::kAvx2 ? Avx2F32() : ScalarF32();
+  return HasZmm(target) ? Avx512F32() : target == Target::kAvx2 ? Avx2F32() : ScalarF32();
 }
 template <>
 const Table<double>& TableFor<double>(Target target) {
-  return target == Target::kAvx512 ? Avx512F64() : target == Target::kAvx2 ? Avx2F64() : ScalarF64();
+  return HasZmm(target) ? Avx512F64() : target == Target::kAvx2 ? Avx2F64() : ScalarF64();
+}
+const BlockTable& BlockTableFor(Target target) {
+  if (target == Target::kAvx512Vnni) return Avx512VnniBlocks();
+  return target == Target::kAvx512 ? Avx512Blocks() : target == Target::kAvx2 ? Avx2Blocks() : ScalarBlocks();
 }
 #else
 template <>
@@ -76,6 +88,7 @@ template <>
 const Table<double>& TableFor<double>(Target) {
   return ScalarF64();
 }
+const BlockTable& BlockTableFor(Target) { return ScalarBlocks(); }
 #endif
 
 }  // namespace ekvi::kernels

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "ekvi/dtype.h"
+#include "numeric/block_format.h"
 
 namespace ekvi::kernels {
 
@@ -23,15 +24,14 @@ inline constexpr int kLanes = 16;
 
 // C[m, n] = A[m, k] · B[k, n], or C += A · B with `accumulate`: continuing a chain from a stored partial sum is the
 // same chain, so cutting k changes no bit. B lies in panels of 16 columns: element (kk, nn) at b + (nn / 16) ×
-// panel_bytes + kk × 16 × size + (nn % 16) × size; columns past n in the last panel are readable and ignored. For
-// kQ8_0, a panel is k / 32 blocks of 16 f16 scales followed by int8 [32][16] (544 bytes); k is a multiple of 32; a
-// weight is scale × int8, exact in float. T = double takes kF64 only; T = float takes kF32, kF16, kBF16, kQ8_0.
+// panel_bytes + kk × 16 × size + (nn % 16) × size; columns past n in the last panel are readable and ignored. T =
+// double takes kF64 only; T = float takes kF32, kF16, kBF16. Weights in blocks: blocks.h.
 template <typename T>
 struct Product {
   const T* a;
   int64_t a_stride;
   const std::byte* b;
-  DType b_type;
+  numeric::Format format;
   int64_t panel_bytes;
   T* c;
   int64_t c_stride;
@@ -171,13 +171,13 @@ struct Table {
   int64_t (*fma_peak)(int64_t rounds, T* sink) noexcept;
 };
 
-enum class Target { kScalar, kAvx2, kAvx512 };
+enum class Target { kScalar, kAvx2, kAvx512, kAvx512Vnni };
 
 std::string_view TargetName(Target target);
 // Whether this machine runs it; kScalar always.
 bool TargetAvailable(Target target);
-// "scalar", "avx2", "avx512", or "" for the best one here. Errors: kInvalidArgument for another name, kUnsupported
-// where the machine lacks it (naming what it has).
+// "scalar", "avx2", "avx512", "avx512_vnni", or "" for the best one here. Errors: kInvalidArgument for another name,
+// kUnsupported where the machine lacks it (naming what it has).
 Target ParseTarget(std::string_view name);
 
 // The target's functions. Precondition: TargetAvailable.

@@ -43,35 +43,6 @@ struct DecodedStrip {
   };
 };
 
-// Q8_0 panels: blocks of 32 rows, 16 f16 scales and int8 [32][16]. A weight is scale × int8. A run ends with its block.
-template <typename V>
-struct Q8Panels {
-  const std::byte* first;
-  int64_t panel_bytes;
-  static constexpr int64_t kBlockRows = 32;
-  static constexpr int64_t kScaleBytes = kLanes * 2;
-  static constexpr int64_t kBlockBytes = kScaleBytes + kBlockRows * kLanes;
-  static constexpr bool kDecodes = true;
-
-  EKVI_INLINE int64_t RunEnd(int64_t k, int64_t k_end) const {
-    const int64_t block_end = (k / kBlockRows + 1) * kBlockRows;
-    return block_end < k_end ? block_end : k_end;
-  }
-  template <int kVectors>
-  struct Run {
-    V scale[kVectors];
-    const std::byte* row;
-    int64_t panel_bytes;
-    EKVI_INLINE Run(const Q8Panels& b, int64_t panel, int64_t k) : panel_bytes(b.panel_bytes) {
-      const std::byte* block = b.first + panel * b.panel_bytes + (k / kBlockRows) * kBlockBytes;
-      for (int v = 0; v < kVectors; ++v) scale[v] = Widen<V, ElementF16>(block + v * panel_bytes);
-      row = block + kScaleBytes + (k % kBlockRows) * kLanes;
-    }
-    EKVI_INLINE V Get(int vector, int) const { return scale[vector] * Widen<V, ElementI8>(row + vector * panel_bytes); }
-    EKVI_INLINE void Next() { row += kLanes; }
-  };
-};
-
 // Brings the line at `address` into the second cache.
 EKVI_INLINE void FetchLine(const std::byte* address) { __builtin_prefetch(address, 0, 2); }
 
@@ -223,13 +194,11 @@ void ProductOf(const Product<T>& p) noexcept {
   if constexpr (sizeof(T) == 8) {
     Chain<V>(span, DensePanels<V, ElementF64>{p.b, p.panel_bytes});
   } else {
-    switch (p.b_type) {
-      case DType::kF16:
+    switch (p.format) {
+      case numeric::Format::kF16:
         return Chain<V>(span, DensePanels<V, ElementF16>{p.b, p.panel_bytes});
-      case DType::kBF16:
+      case numeric::Format::kBF16:
         return Chain<V>(span, DensePanels<V, ElementBF16>{p.b, p.panel_bytes});
-      case DType::kQ8_0:
-        return Chain<V>(span, Q8Panels<V>{p.b, p.panel_bytes});
       default:
         return Chain<V>(span, DensePanels<V, ElementF32>{p.b, p.panel_bytes});
     }

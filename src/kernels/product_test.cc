@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <span>
 #include <utility>
 
 #include "kernels/kernels_testing.h"
@@ -40,7 +39,7 @@ void CheckProduct(const Case<T>& c, base::Random& random) {
   Guarded<T> reference(0);
   for (const Target target : TargetsHere()) {
     Guarded<T> out = start;
-    TableFor<T>(target).product({a.data(), a_stride, b.data(), c.type,
+    TableFor<T>(target).product({a.data(), a_stride, b.data(), numeric::FormatOf(c.type),
                                  c.k * kLanes * static_cast<int64_t>(DTypeBytes(c.type, 1)), out.data(), c_stride, c.m,
                                  c.n, c.k, c.accumulate});
     ASSERT_TRUE(out.GuardsIntact());
@@ -85,56 +84,13 @@ TEST(Product, CutAnywhereInK_GivesTheSameBits) {
   constexpr int64_t kPanelBytes = kK * kLanes * 4;
   for (const Target target : TargetsHere()) {
     const Table<float>& table = TableFor<float>(target);
-    table.product({a.data(), kK, b.data(), DType::kF32, kPanelBytes, whole.data(), kN, kM, kN, kK});
+    table.product({a.data(), kK, b.data(), numeric::Format::kF32, kPanelBytes, whole.data(), kN, kM, kN, kK});
     for (const int64_t at : {1, 31, 64, 99}) {
-      table.product({a.data(), kK, b.data(), DType::kF32, kPanelBytes, cut.data(), kN, kM, kN, at});
-      table.product({a.data() + at, kK, b.data() + at * kLanes * 4, DType::kF32, kPanelBytes, cut.data(), kN, kM, kN,
-                     kK - at, true});
+      table.product({a.data(), kK, b.data(), numeric::Format::kF32, kPanelBytes, cut.data(), kN, kM, kN, at});
+      table.product({a.data() + at, kK, b.data() + at * kLanes * 4, numeric::Format::kF32, kPanelBytes, cut.data(), kN,
+                     kM, kN, kK - at, true});
       EXPECT_TRUE(cut.SameBits(whole)) << TargetName(target) << " cut at " << at;
     }
-  }
-}
-
-// Q8_0 panels and the same weights as float.
-struct Q8Case {
-  std::vector<std::byte> q8;
-  std::vector<double> weights;
-
-  void AddBlock(base::Random& random) {
-    numeric::F16 scales[kLanes];
-    int8_t codes[32][kLanes];
-    for (auto& scale : scales) scale = numeric::ToF16(static_cast<float>(0.01 + random.Unit()));
-    for (auto& row : codes) {
-      for (int lane = 0; lane < kLanes; ++lane) {
-        row[lane] = static_cast<int8_t>(static_cast<int>(random.Below(256)) - 128);
-        weights.push_back(numeric::ToF32(scales[lane]) * row[lane]);
-      }
-    }
-    const auto bytes = [](const auto& array) { return std::as_bytes(std::span(array)); };
-    q8.insert(q8.end(), bytes(scales).begin(), bytes(scales).end());
-    for (const auto& row : codes) q8.insert(q8.end(), bytes(row).begin(), bytes(row).end());
-  }
-};
-
-void CheckQ8(int64_t m, int64_t n, base::Random& random) {
-  constexpr int64_t kBlocks = 3, kK = kBlocks * 32;
-  Q8Case panels;
-  for (int64_t block = 0; block < (n + kLanes - 1) / kLanes * kBlocks; ++block) panels.AddBlock(random);
-  const Stored floats(DType::kF32, panels.weights);
-  Guarded<float> a(m * kK), want(m * n), got(m * n);
-  a.Fill(random);
-  for (const Target target : TargetsHere()) {
-    const Table<float>& table = TableFor<float>(target);
-    table.product({a.data(), kK, floats.data(), DType::kF32, kK * kLanes * 4, want.data(), n, m, n, kK});
-    table.product({a.data(), kK, panels.q8.data(), DType::kQ8_0, kBlocks * 544, got.data(), n, m, n, kK});
-    EXPECT_TRUE(got.SameBits(want)) << TargetName(target);
-  }
-}
-
-TEST(Product, Q8Panels_HaveTheBitsOfTheirFloatWeights) {
-  base::Random random(3);
-  for (const int64_t m : {1, 3, 8, 11}) {
-    for (const int64_t n : {16, 33}) CheckQ8(m, n, random);
   }
 }
 

@@ -1,4 +1,4 @@
-// Fills a target's table. Included inside the namespace of a target, last.
+// Fills a target's tables. Included inside the namespace of a target, last.
 
 template <typename T>
 inline constexpr Table<T> kTable = {
@@ -16,4 +16,11 @@ inline constexpr Table<T> kTable = {
     .scale = ScaleOf<T>,
     .soft_cap = SoftCapOf<T>,
     .fma_peak = FmaPeakOf<T>,
+};
+
+inline constexpr BlockTable kBlockTable = {
+    .product = BlockProductOf,
+    .product_int8 = Int8ProductOf,
+    .round_rows = RoundRowsOf,
+    .dot_peak = DotPeakOf,
 };

@@ -1,6 +1,7 @@
 // The kernels on target avx2: the shared sources over vec_avx2.h.
 #include <limits>
 
+#include "kernels/blocks.h"
 #include "kernels/kernels.h"
 #include "kernels/targets.h"
 #include "kernels/vec_avx2.h"
@@ -8,7 +9,10 @@
 namespace ekvi::kernels {
 namespace avx2 {
 
+#include "kernels/block-inl.h"
 #include "kernels/product-inl.h"
+#include "kernels/product_blocks-inl.h"
+#include "kernels/product_int8-inl.h"
 #include "kernels/rows-inl.h"
 #include "kernels/scores-inl.h"
 #include "kernels/softmax-inl.h"
@@ -17,6 +21,7 @@ namespace avx2 {
 }  // namespace avx2
 
 const Table<float>& Avx2F32() { return avx2::kTable<float>; }
+const BlockTable& Avx2Blocks() { return avx2::kBlockTable; }
 const Table<double>& Avx2F64() { return avx2::kTable<double>; }
 
 }  // namespace ekvi::kernels

@@ -1,6 +1,7 @@
 // The tables that the target_*.cc files define, for the dispatcher.
 #pragma once
 
+#include "kernels/blocks.h"
 #include "kernels/kernels.h"
 
 namespace ekvi::kernels {
@@ -11,5 +12,9 @@ const Table<float>& Avx2F32();
 const Table<double>& Avx2F64();
 const Table<float>& Avx512F32();
 const Table<double>& Avx512F64();
+const BlockTable& ScalarBlocks();
+const BlockTable& Avx2Blocks();
+const BlockTable& Avx512Blocks();
+const BlockTable& Avx512VnniBlocks();
 
 }  // namespace ekvi::kernels

@@ -16,6 +16,8 @@ namespace ekvi::kernels::avx2 {
 // 6 rows × 1 vector of two registers: 12 of the 16 registers hold sums, 2 hold B, 1 a value of A.
 inline constexpr int kAccumulators = 6;
 inline constexpr int kRowsMax = 6;
+// The int8 product: 4 rows × 1 panel are 8 registers of dot products; sums wait in memory for the end of a step.
+inline constexpr int kInt8Rows = 4, kInt8Panels = 1, kInt8RowsOfHalves = 4, kInt8ManyRows = 24, kInt8PanelsOfOne = 2;
 
 struct F32 {
   using Lane = float;
@@ -270,6 +272,16 @@ struct ElementBF16 {
 struct ElementI8 {
   static constexpr int kBytes = 1;
 };
+struct ElementU8 {
+  static constexpr int kBytes = 1;
+};
+// The halves of bytes.
+struct ElementLow4 {
+  static constexpr int kBytes = 1;
+};
+struct ElementHigh4 {
+  static constexpr int kBytes = 1;
+};
 
 EKVI_INLINE __m128i Half(const std::byte* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
 EKVI_INLINE __m256 FromBF16(__m128i h) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(h), 16)); }
@@ -283,6 +295,15 @@ EKVI_INLINE F32 WidenAs(ElementBF16, const std::byte* p) { return {FromBF16(Half
 EKVI_INLINE F32 WidenAs(ElementI8, const std::byte* p) {
   const __m128i bytes = Half(p);
   return {FromI8(bytes), FromI8(_mm_srli_si128(bytes, 8))};
+}
+EKVI_INLINE F32 FromU8(__m128i bytes) {
+  return {_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes)),
+          _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_srli_si128(bytes, 8)))};
+}
+EKVI_INLINE F32 WidenAs(ElementU8, const std::byte* p) { return FromU8(Half(p)); }
+EKVI_INLINE F32 WidenAs(ElementLow4, const std::byte* p) { return FromU8(_mm_and_si128(Half(p), _mm_set1_epi8(15))); }
+EKVI_INLINE F32 WidenAs(ElementHigh4, const std::byte* p) {
+  return FromU8(_mm_and_si128(_mm_srli_epi16(Half(p), 4), _mm_set1_epi8(15)));
 }
 // Sixteen values of a storage type, exactly; Partial reads `count` and leaves zero in the other lanes.
 template <typename V, typename E>
@@ -320,5 +341,86 @@ EKVI_INLINE double ReduceMax(F64 a) {
 }
 EKVI_INLINE float FirstLane(F32 a) { return _mm256_cvtss_f32(a.r[0]); }
 EKVI_INLINE double FirstLane(F64 a) { return _mm256_cvtsd_f64(a.r[0]); }
+
+// Sixteen 32-bit integers, and 16 × 4 bytes: four codes of each of 16 outputs.
+struct I32 {
+  __m256i r[2];
+  I32() = default;
+  EKVI_INLINE explicit I32(int32_t x) { r[0] = r[1] = _mm256_set1_epi32(x); }
+  EKVI_INLINE I32(__m256i a, __m256i b) { r[0] = a, r[1] = b; }
+};
+struct Codes {
+  __m256i r[2];
+};
+
+EKVI_INLINE F32 ToF32(I32 a) { return {_mm256_cvtepi32_ps(a.r[0]), _mm256_cvtepi32_ps(a.r[1])}; }
+EKVI_INLINE Codes LoadCodes(const std::byte* from) {
+  const auto* at = reinterpret_cast<const __m256i*>(from);
+  return {{_mm256_loadu_si256(at), _mm256_loadu_si256(at + 1)}};
+}
+EKVI_INLINE void StoreCodes(Codes a, std::byte* to) {
+  auto* const at = reinterpret_cast<__m256i*>(to);
+  _mm256_storeu_si256(at, a.r[0]);
+  _mm256_storeu_si256(at + 1, a.r[1]);
+}
+// x × kFactor in every lane.
+template <int kFactor>
+EKVI_INLINE I32 Times(int32_t x) {
+  return I32(kFactor * x);
+}
+EKVI_INLINE Codes operator|(Codes a, Codes b) {
+  return {{_mm256_or_si256(a.r[0], b.r[0]), _mm256_or_si256(a.r[1], b.r[1])}};
+}
+// Bits of each byte from kFrom on, moved to kTo; kMask is how many, as ones. They stay within the byte.
+template <int kFrom, int kTo, int kMask>
+EKVI_INLINE Codes MoveBits(Codes a) {
+  return Each<Codes>(a, [](__m256i x) {
+    if constexpr (kFrom > kTo) x = _mm256_srli_epi32(x, kFrom - kTo);
+    if constexpr (kFrom < kTo) x = _mm256_slli_epi32(x, kTo - kFrom);
+    return _mm256_and_si256(x, _mm256_set1_epi8(static_cast<char>(kMask << kTo)));
+  });
+}
+// table[code], codes below 16.
+EKVI_INLINE Codes Lookup(Codes a, const uint8_t* table) {
+  const __m256i entries = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table)));
+  return {{_mm256_shuffle_epi8(entries, a.r[0]), _mm256_shuffle_epi8(entries, a.r[1])}};
+}
+// Byte kByte of each output.
+template <int kByte>
+EKVI_INLINE F32 ByteOf(Codes a) {
+  return Each<F32>(a, [](__m256i x) {
+    if constexpr (kByte > 0) x = _mm256_srli_epi32(x, 8 * kByte);
+    return _mm256_cvtepi32_ps(_mm256_and_si256(x, _mm256_set1_epi32(255)));
+  });
+}
+// The dot product in pairs of 16 bits, which saturate: codes of 8 bits go in two parts.
+template <int kBits>
+EKVI_INLINE __m256i DotInPairs(__m256i sum, __m256i codes, __m256i x) {
+  const __m256i ones = _mm256_set1_epi16(1);
+  if constexpr (kBits <= 7) {
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(codes, x), ones));
+  } else {
+    const __m256i low = _mm256_and_si256(codes, _mm256_set1_epi8(127));
+    const __m256i top = _mm256_and_si256(_mm256_srli_epi32(codes, 7), _mm256_set1_epi8(1));
+    const __m256i part = _mm256_madd_epi16(_mm256_maddubs_epi16(low, x), ones);
+    const __m256i rest = _mm256_madd_epi16(_mm256_maddubs_epi16(top, x), _mm256_set1_epi16(128));
+    return _mm256_add_epi32(sum, _mm256_add_epi32(part, rest));
+  }
+}
+// sum[n] += Σ codes[n][j] × quad[j] over four bytes j, codes below 2^kBits.
+template <int kBits>
+EKVI_INLINE I32 Dot(I32 sum, Codes codes, const int8_t* quad) {
+  int32_t bytes;
+  __builtin_memcpy(&bytes, quad, sizeof(bytes));
+  const __m256i x = _mm256_set1_epi32(bytes);
+  return {DotInPairs<kBits>(sum.r[0], codes.r[0], x), DotInPairs<kBits>(sum.r[1], codes.r[1], x)};
+}
+// Integers of -128 … 127 as bytes.
+EKVI_INLINE void StoreI8(F32 a, int8_t* to) {
+  const __m256i words = _mm256_packs_epi32(_mm256_cvtps_epi32(a.r[0]), _mm256_cvtps_epi32(a.r[1]));
+  const __m256i sorted = _mm256_permute4x64_epi64(words, 0xD8);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
+                   _mm_packs_epi16(_mm256_castsi256_si128(sorted), _mm256_extracti128_si256(sorted, 1)));
+}
 
 }  // namespace ekvi::kernels::avx2

@@ -15,6 +15,9 @@ namespace ekvi::kernels::avx512 {
 // 8 rows × 2 vectors keep both FMA ports busy (latency 4, two ports: 8 chains at least) and leave registers for B.
 inline constexpr int kAccumulators = 16;
 inline constexpr int kRowsMax = 8;
+// The int8 product: 6 rows × 2 panels are 12 dot products and 12 sums in registers. Fewer where a step has two scales,
+// whose common sum needs registers too; from kInt8ManyRows rows on those are taken apart once for all.
+inline constexpr int kInt8Rows = 6, kInt8Panels = 2, kInt8RowsOfHalves = 4, kInt8ManyRows = 24, kInt8PanelsOfOne = 4;
 
 struct F32 {
   using Lane = float;
@@ -181,6 +184,16 @@ struct ElementBF16 {
 struct ElementI8 {
   static constexpr int kBytes = 1;
 };
+struct ElementU8 {
+  static constexpr int kBytes = 1;
+};
+// The halves of bytes.
+struct ElementLow4 {
+  static constexpr int kBytes = 1;
+};
+struct ElementHigh4 {
+  static constexpr int kBytes = 1;
+};
 
 EKVI_INLINE F64 WidenAs(ElementF64, const std::byte* p) { return Load<F64>(reinterpret_cast<const double*>(p)); }
 EKVI_INLINE F32 WidenAs(ElementF32, const std::byte* p) { return F32(_mm512_loadu_ps(p)); }
@@ -196,6 +209,17 @@ EKVI_INLINE F32 WidenAs(ElementBF16, const std::byte* p) {
 }
 EKVI_INLINE F32 WidenAs(ElementI8, const std::byte* p) {
   return F32(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))));
+}
+EKVI_INLINE F32 FromU8(__m128i bytes) { return F32(_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes))); }
+EKVI_INLINE F32 WidenAs(ElementU8, const std::byte* p) {
+  return FromU8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+EKVI_INLINE F32 WidenAs(ElementLow4, const std::byte* p) {
+  return FromU8(_mm_and_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)), _mm_set1_epi8(15)));
+}
+EKVI_INLINE F32 WidenAs(ElementHigh4, const std::byte* p) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  return FromU8(_mm_and_si128(_mm_srli_epi16(bytes, 4), _mm_set1_epi8(15)));
 }
 EKVI_INLINE F64 WidenPartialAs(ElementF64, const std::byte* p, int n) {
   return LoadPartial<F64>(reinterpret_cast<const double*>(p), n);
@@ -253,5 +277,69 @@ EKVI_INLINE double ReduceMax(F64 a) {
 }
 EKVI_INLINE float FirstLane(F32 a) { return _mm512_cvtss_f32(a.v); }
 EKVI_INLINE double FirstLane(F64 a) { return _mm512_cvtsd_f64(a.lo); }
+
+// Sixteen 32-bit integers, and 16 × 4 bytes: four codes of each of 16 outputs.
+struct I32 {
+  __m512i v;
+  I32() = default;
+  EKVI_INLINE explicit I32(int32_t x) : v(_mm512_set1_epi32(x)) {}
+  EKVI_INLINE explicit I32(__m512i x) : v(x) {}
+};
+struct Codes {
+  __m512i v;
+};
+
+EKVI_INLINE F32 ToF32(I32 a) { return F32(_mm512_cvtepi32_ps(a.v)); }
+EKVI_INLINE Codes LoadCodes(const std::byte* from) { return {_mm512_loadu_si512(from)}; }
+EKVI_INLINE void StoreCodes(Codes a, std::byte* to) { _mm512_storeu_si512(to, a.v); }
+// x × kFactor, a power of two, in every lane.
+template <int kFactor>
+EKVI_INLINE I32 Times(int32_t x) {
+  static_assert((kFactor & (kFactor - 1)) == 0);
+  return I32(_mm512_slli_epi32(_mm512_set1_epi32(x), __builtin_ctz(kFactor)));
+}
+EKVI_INLINE Codes operator|(Codes a, Codes b) { return {_mm512_or_si512(a.v, b.v)}; }
+// Bits of each byte from kFrom on, moved to kTo; kMask is how many, as ones. They stay within the byte.
+template <int kFrom, int kTo, int kMask>
+EKVI_INLINE Codes MoveBits(Codes a) {
+  __m512i moved = a.v;
+  if constexpr (kFrom > kTo) moved = _mm512_srli_epi32(moved, kFrom - kTo);
+  if constexpr (kFrom < kTo) moved = _mm512_slli_epi32(moved, kTo - kFrom);
+  return {_mm512_and_si512(moved, _mm512_set1_epi8(static_cast<char>(kMask << kTo)))};
+}
+// table[code], codes below 16.
+EKVI_INLINE Codes Lookup(Codes a, const uint8_t* table) {
+  const __m128i entries = _mm_loadu_si128(reinterpret_cast<const __m128i*>(table));
+  return {_mm512_shuffle_epi8(_mm512_broadcast_i32x4(entries), a.v)};
+}
+// Byte kByte of each output.
+template <int kByte>
+EKVI_INLINE F32 ByteOf(Codes a) {
+  const __m512i moved = kByte == 0 ? a.v : _mm512_srli_epi32(a.v, 8 * kByte);
+  return F32(_mm512_cvtepi32_ps(_mm512_and_si512(moved, _mm512_set1_epi32(255))));
+}
+EKVI_INLINE __m512i Quad(const int8_t* quad) {
+  int32_t bytes;
+  __builtin_memcpy(&bytes, quad, sizeof(bytes));
+  return _mm512_set1_epi32(bytes);
+}
+// The dot product without VNNI. Pairs of 16 bits saturate: codes of 8 bits go in two parts.
+template <int kBits>
+EKVI_INLINE I32 DotInPairs(I32 sum, Codes codes, const int8_t* quad) {
+  const __m512i x = Quad(quad), ones = _mm512_set1_epi16(1);
+  if constexpr (kBits <= 7) {
+    return I32(_mm512_add_epi32(sum.v, _mm512_madd_epi16(_mm512_maddubs_epi16(codes.v, x), ones)));
+  } else {
+    const __m512i low = _mm512_and_si512(codes.v, _mm512_set1_epi8(127));
+    const __m512i top = _mm512_and_si512(_mm512_srli_epi32(codes.v, 7), _mm512_set1_epi8(1));
+    const __m512i part = _mm512_madd_epi16(_mm512_maddubs_epi16(low, x), ones);
+    const __m512i rest = _mm512_madd_epi16(_mm512_maddubs_epi16(top, x), _mm512_set1_epi16(128));
+    return I32(_mm512_add_epi32(sum.v, _mm512_add_epi32(part, rest)));
+  }
+}
+// Integers of -128 … 127 as bytes.
+EKVI_INLINE void StoreI8(F32 a, int8_t* to) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(a.v)));
+}
 
 }  // namespace ekvi::kernels::avx512

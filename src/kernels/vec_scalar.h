@@ -19,6 +19,7 @@ namespace ekvi::kernels::scalar {
 inline constexpr int kAccumulators =
     8;  // vectors of partial sums a register tile may hold; any number gives the same bits
 inline constexpr int kRowsMax = 4;
+inline constexpr int kInt8Rows = 1, kInt8Panels = 1, kInt8RowsOfHalves = 1, kInt8ManyRows = 4, kInt8PanelsOfOne = 1;
 
 struct Mask {
   bool lane[16];
@@ -185,6 +186,16 @@ struct ElementBF16 {
 struct ElementI8 {
   static constexpr int kBytes = 1;
 };
+struct ElementU8 {
+  static constexpr int kBytes = 1;
+};
+// The halves of bytes.
+struct ElementLow4 {
+  static constexpr int kBytes = 1;
+};
+struct ElementHigh4 {
+  static constexpr int kBytes = 1;
+};
 
 template <typename R>
 R Read(const std::byte* from) {
@@ -197,6 +208,9 @@ inline float ReadAs(ElementF32, const std::byte* p) { return Read<float>(p); }
 inline float ReadAs(ElementF16, const std::byte* p) { return numeric::ToF32(Read<numeric::F16>(p)); }
 inline float ReadAs(ElementBF16, const std::byte* p) { return numeric::ToF32(Read<numeric::BF16>(p)); }
 inline float ReadAs(ElementI8, const std::byte* p) { return static_cast<float>(Read<int8_t>(p)); }
+inline float ReadAs(ElementU8, const std::byte* p) { return static_cast<float>(Read<uint8_t>(p)); }
+inline float ReadAs(ElementLow4, const std::byte* p) { return static_cast<float>(Read<uint8_t>(p) & 15); }
+inline float ReadAs(ElementHigh4, const std::byte* p) { return static_cast<float>(Read<uint8_t>(p) >> 4); }
 
 template <typename V, typename E>
 V WidenPartial(const std::byte* from, int count) {
@@ -226,6 +240,69 @@ T ReduceMax(Vec<T> a) {
 template <typename T>
 T FirstLane(const Vec<T>& a) {
   return a.lane[0];
+}
+
+// Sixteen 32-bit integers, and 16 × 4 bytes: four codes of each of 16 outputs.
+struct I32 {
+  int32_t lane[16];
+  I32() = default;
+  explicit I32(int32_t value) {
+    for (int32_t& x : lane) x = value;
+  }
+};
+struct Codes {
+  uint8_t byte[64];
+};
+
+inline F32 ToF32(const I32& a) {
+  F32 r;
+  for (int i = 0; i < 16; ++i) r.lane[i] = static_cast<float>(a.lane[i]);
+  return r;
+}
+inline Codes LoadCodes(const std::byte* from) {
+  Codes r;
+  std::memcpy(r.byte, from, sizeof(r.byte));
+  return r;
+}
+inline void StoreCodes(const Codes& a, std::byte* to) { std::memcpy(to, a.byte, sizeof(a.byte)); }
+// x × kFactor in every lane.
+template <int kFactor>
+I32 Times(int32_t x) {
+  return I32(kFactor * x);
+}
+inline Codes operator|(Codes a, const Codes& b) {
+  for (int i = 0; i < 64; ++i) a.byte[i] |= b.byte[i];
+  return a;
+}
+// Bits of each byte from kFrom on, moved to kTo; kMask is how many, as ones. They stay within the byte.
+template <int kFrom, int kTo, int kMask>
+Codes MoveBits(Codes a) {
+  for (uint8_t& x : a.byte) x = static_cast<uint8_t>((x >> kFrom & kMask) << kTo);
+  return a;
+}
+// table[code], codes below 16.
+inline Codes Lookup(Codes a, const uint8_t* table) {
+  for (uint8_t& x : a.byte) x = table[x];
+  return a;
+}
+// Byte kByte of each output.
+template <int kByte>
+F32 ByteOf(const Codes& a) {
+  F32 r;
+  for (int i = 0; i < 16; ++i) r.lane[i] = a.byte[4 * i + kByte];
+  return r;
+}
+// sum[n] += Σ codes[n][j] × quad[j] over four bytes j, codes below 2^kBits.
+template <int kBits>
+I32 Dot(I32 sum, const Codes& codes, const int8_t* quad) {
+  for (int i = 0; i < 16; ++i) {
+    for (int j = 0; j < 4; ++j) sum.lane[i] += codes.byte[4 * i + j] * quad[j];
+  }
+  return sum;
+}
+// Integers of -128 … 127 as bytes.
+inline void StoreI8(const F32& a, int8_t* to) {
+  for (int i = 0; i < 16; ++i) to[i] = static_cast<int8_t>(a.lane[i]);
 }
 
 }  // namespace ekvi::kernels::scalar

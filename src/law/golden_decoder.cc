@@ -181,7 +181,7 @@ double WorstClass(const files::SafetensorsFile& file, const Case& c, const Repla
   }
   base::ThreadPool pool(1);
   const model::Classifier<double> classifier({.name = head->name,
-                                              .dtype = head->dtype,
+                                              .format = head->format,
                                               .data = head->bytes.data(),
                                               .stored_outputs = labels,
                                               .outputs = labels,

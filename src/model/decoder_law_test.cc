@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/random.h"
+#include "ekvi/machine.h"
 #include "model/decoder.h"
 #include "model/decoder_testing.h"
 
@@ -92,16 +93,11 @@ void ExpectCuts(const Case<T>& text) {
 
 template <typename T>
 void ExpectMachinery(const Case<T>& text) {
-  for (const char* target : {"scalar", "avx2", "avx512"}) {
-    const auto known = std::string_view(target) == "scalar" ? kernels::Target::kScalar
-                       : std::string_view(target) == "avx2" ? kernels::Target::kAvx2
-                                                            : kernels::Target::kAvx512;
-    if (!kernels::TargetAvailable(known)) continue;
+  for (const std::string& target : DescribeMachine().targets) {
     for (const int threads : {1, 3}) {
       const auto decoder = text.NewDecoder(threads, target);
       ContiguousCache cache(decoder->layout(), {.rows = 1, .max_len = text.length()});
-      text.ExpectSameFor(std::string(target) + " with " + std::to_string(threads), *decoder, cache,
-                         text.RandomCounts(4, 60));
+      text.ExpectSameFor(target + " with " + std::to_string(threads), *decoder, cache, text.RandomCounts(4, 60));
     }
   }
 }

@@ -295,7 +295,7 @@ void MemorySource::Set(const std::string& name, int64_t index, double value) {
 std::optional<StoredTensor> MemorySource::Find(std::string_view name) const {
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) return std::nullopt;
-  return StoredTensor{found->first, found->second.dtype, found->second.shape, found->second.bytes};
+  return StoredTensor{found->first, numeric::FormatOf(found->second.dtype), found->second.shape, found->second.bytes};
 }
 
 TestModel RandomModel(const DecoderConfig& config, uint64_t seed, DType dtype) {

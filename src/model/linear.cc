@@ -2,7 +2,8 @@
 // go in stretches of 256, continuing the stored chain: two panels of a stretch (32 KiB of float32) and a tile of 8
 // rows stay in the nearest cache while the rows of a stretch (256 KiB) stay in the next. The outputs of 16 panels are
 // finished before the next 16, so that their sums (256 KiB) need not go to memory and back between stretches. With few
-// rows the weights are read once and memory decides: then a panel goes through in one piece.
+// rows the weights are read once and memory decides: then a panel goes through in one piece. Rounded rows take a fourth
+// of the room per input and have more to do per stretch, so theirs is longer.
 //
 // Panels per task: about four tasks a thread, so that the last one costs little, but no task below kTaskWork
 // multiply-adds (some microseconds; handing out a task costs a fraction of one), and a multiple of the kernels' strip
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "base/check.h"
 #include "base/checked.h"
@@ -26,10 +28,12 @@ namespace {
 using base::Fault;
 using kernels::kLanes;
 
-constexpr int64_t kRowBlock = 256, kInputBlock = 256, kPanelBlock = 16, kFewRows = 16;
+constexpr int64_t kRowBlock = 256, kInputBlock = 256, kInt8InputBlock = 1024, kPanelBlock = 16, kFewRows = 16;
 constexpr int64_t kTaskWork = int64_t{1} << 16;
 constexpr int64_t kTasksPerThread = 4, kStrip = 8;
 constexpr size_t kMaxRuns = 4;
+// Values from which on rows are rounded by several threads (some microseconds), and rows of a task then.
+constexpr int64_t kRoundInParallel = int64_t{1} << 14, kRowsPerRounding = 4;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -66,9 +70,66 @@ Cut CutFor(std::span<const LinearRun<T>> runs, int64_t rows, int threads) {
   return cut;
 }
 
+// Where each run finds its rows rounded; null where it needs none.
+struct Rounded {
+  const kernels::Int8Block* rows[kMaxRuns] = {};
+};
+
+void RoundAll(const LinearRun<float>& run, int64_t m, const Workshop<float>& workshop, kernels::Int8Block* out) {
+  const int64_t inputs = run.linear->inputs(), blocks = inputs / kernels::kStepInputs;
+  const auto round = [&](int64_t first, int64_t count) {
+    workshop.blocks->round_rows({.x = run.x + first * run.x_stride,
+                                 .x_stride = run.x_stride,
+                                 .out = out + first * blocks,
+                                 .out_stride = blocks,
+                                 .rows = count,
+                                 .k = inputs});
+  };
+  if (m * inputs < kRoundInParallel || workshop.pool->threads() == 1) return round(0, m);
+  workshop.pool->ForEach(CeilDiv(m, kRowsPerRounding), [&](int64_t task, int) {
+    round(task * kRowsPerRounding, std::min(kRowsPerRounding, m - task * kRowsPerRounding));
+  });
+}
+
+// The run before `index` that takes the same rows rounded, or `index` itself.
+size_t FirstAlike(std::span<const LinearRun<float>> runs, size_t index) {
+  const LinearRun<float>& run = runs[index];
+  const auto alike = [&](const LinearRun<float>& other) {
+    return other.linear->int8() && other.x == run.x && other.x_stride == run.x_stride &&
+           other.linear->inputs() == run.linear->inputs();
+  };
+  return static_cast<size_t>(std::find_if(runs.begin(), runs.begin() + static_cast<int64_t>(index), alike) -
+                             runs.begin());
+}
+
+Rounded RoundInputs(std::span<const LinearRun<float>> runs, int64_t m, const Workshop<float>& workshop) {
+  int64_t inputs = 0;
+  for (size_t r = 0; r < runs.size(); ++r) {
+    if (runs[r].linear->int8() && FirstAlike(runs, r) == r) inputs += runs[r].linear->inputs();
+  }
+  Rounded rounded;
+  if (inputs == 0) return rounded;
+  workshop.Reserve(m, inputs);
+  kernels::Int8Block* next = workshop.rounded->data();
+  for (size_t r = 0; r < runs.size(); ++r) {
+    if (!runs[r].linear->int8()) continue;
+    const size_t first = FirstAlike(runs, r);
+    if (first < r) {
+      rounded.rows[r] = rounded.rows[first];
+      continue;
+    }
+    RoundAll(runs[r], m, workshop, next);
+    rounded.rows[r] = next;
+    next += m * runs[r].linear->inputs() / kernels::kStepInputs;
+  }
+  return rounded;
+}
+
+Rounded RoundInputs(std::span<const LinearRun<double>>, int64_t, const Workshop<double>&) { return {}; }
+
 template <typename T>
-void RunTask(std::span<const LinearRun<T>> runs, const Cut& cut, int64_t task, int64_t rows,
-             const kernels::Table<T>& kernels) {
+void RunTask(std::span<const LinearRun<T>> runs, const Cut& cut, const Rounded& rounded, int64_t task, int64_t rows,
+             const Workshop<T>& workshop) {
   size_t r = 0;
   while (task >= cut.first_task[r + 1]) ++r;
   const LinearRun<T>& run = runs[r];
@@ -82,8 +143,9 @@ void RunTask(std::span<const LinearRun<T>> runs, const Cut& cut, int64_t task, i
                        .row = row,
                        .rows = std::min(kRowBlock, rows - row),
                        .panel = panel,
-                       .panels = std::min(cut.panels_per_task, CeilDiv(run.linear->outputs(), kLanes) - panel)},
-                      kernels);
+                       .panels = std::min(cut.panels_per_task, CeilDiv(run.linear->outputs(), kLanes) - panel),
+                       .rounded = rounded.rows[r]},
+                      workshop);
 }
 
 // The faults of products, for the verifier's proof that it sees them.
@@ -100,11 +162,21 @@ void Spoil(const LinearRun<T>& run, int64_t m, const Workshop<T>& workshop) {
 }  // namespace
 
 template <typename T>
-Linear<T>::Linear(const MatrixView& matrix, std::vector<T> bias, base::ThreadPool& pool)
-    : bias_(std::move(bias)), outputs_(matrix.outputs), inputs_(matrix.inputs), type_(PackedType<T>(matrix.dtype)) {
+void Workshop<T>::Reserve(int64_t rows, int64_t inputs) const {
+  const auto blocks = static_cast<size_t>(rows * CeilDiv(inputs, kernels::kStepInputs));
+  if (rounded->size() < blocks) rounded->resize(blocks);
+}
+
+template <typename T>
+Linear<T>::Linear(const MatrixView& matrix, std::vector<T> bias, base::ThreadPool& pool, BlockArithmetic arithmetic)
+    : bias_(std::move(bias)),
+      outputs_(matrix.outputs),
+      inputs_(matrix.inputs),
+      format_(PackedFormat<T>(matrix.format)),
+      int8_(arithmetic == BlockArithmetic::kInt8 && numeric::IsBlocks(format_)) {
   EKVI_CHECK(outputs_ > 0 && inputs_ > 0);
   EKVI_CHECK(bias_.empty() || static_cast<int64_t>(bias_.size()) == outputs_);
-  panel_bytes_ = PanelBytes(type_, inputs_);
+  panel_bytes_ = PanelBytes(format_, inputs_);
   const std::string tensor = fmt::format("{}{}tensor {}", matrix.file, matrix.file.empty() ? "" : ": ", matrix.name);
   const auto bytes = base::CheckedMul<size_t>(CeilDiv(outputs_, kLanes), panel_bytes_);
   if (!bytes) throw Error(ErrorCode::kCapacity, tensor + " is too large to pack");
@@ -116,37 +188,59 @@ Linear<T>::Linear(const MatrixView& matrix, std::vector<T> bias, base::ThreadPoo
 }
 
 template <typename T>
-void Linear<T>::RunPart(const Part& part, const kernels::Table<T>& kernels) const noexcept {
+void Linear<T>::RunPart(const Part& part, const Workshop<T>& workshop) const noexcept {
   const bool few = part.rows <= kFewRows;
-  const int64_t group = few ? part.panels : kPanelBlock, stretch = few ? inputs_ : kInputBlock;
+  const int64_t group = few ? part.panels : kPanelBlock;
+  const int64_t stretch = few ? inputs_ : int8_ ? kInt8InputBlock : kInputBlock;
   for (int64_t panel = part.panel; panel < part.panel + part.panels; panel += group) {
-    RunPanels(part, {panel, std::min(group, part.panel + part.panels - panel)}, stretch, kernels);
+    RunPanels(part, {panel, std::min(group, part.panel + part.panels - panel)}, stretch, workshop);
   }
 }
 
 template <typename T>
 void Linear<T>::RunPanels(const Part& part, PanelRange range, int64_t stretch,
-                          const kernels::Table<T>& kernels) const noexcept {
-  const int64_t column = range.first * kLanes;
-  const int64_t columns = std::min(range.count * kLanes, outputs_ - column);
-  T* const out = part.out + part.row * part.out_stride + column;
+                          const Workshop<T>& workshop) const noexcept {
   for (int64_t first = 0; first < inputs_; first += stretch) {
-    kernels.product({.a = part.x + part.row * part.x_stride + first,
-                     .a_stride = part.x_stride,
-                     .b = panels_.data() + range.first * panel_bytes_ + PanelBytes(type_, first),
-                     .b_type = type_,
-                     .panel_bytes = panel_bytes_,
-                     .c = out,
-                     .c_stride = part.out_stride,
-                     .m = part.rows,
-                     .n = columns,
-                     .k = std::min(stretch, inputs_ - first),
-                     .accumulate = first > 0});
+    RunStretch(part, range, {first, std::min(stretch, inputs_ - first)}, workshop);
   }
   if (bias_.empty()) return;
-  for (int64_t row = 0; row < part.rows; ++row) {
-    kernels.add_scaled(out + row * part.out_stride, &bias_[column], T(1), columns);
+  const int64_t column = range.first * kLanes;
+  const int64_t columns = std::min(range.count * kLanes, outputs_ - column);
+  for (int64_t row = part.row; row < part.row + part.rows; ++row) {
+    workshop.kernels->add_scaled(part.out + row * part.out_stride + column, &bias_[column], T(1), columns);
   }
+}
+
+// Rows times panels over some of the inputs, in whichever arithmetic.
+template <typename T>
+void Linear<T>::RunStretch(const Part& part, PanelRange range, InputRange inputs,
+                           const Workshop<T>& workshop) const noexcept {
+  const auto fill = [&](auto product) {
+    const int64_t column = range.first * kLanes;
+    product.b = panels_.data() + range.first * panel_bytes_ + PanelBytes(format_, inputs.first);
+    product.format = format_;
+    product.panel_bytes = panel_bytes_;
+    product.c = part.out + part.row * part.out_stride + column;
+    product.c_stride = part.out_stride;
+    product.m = part.rows;
+    product.n = std::min(range.count * kLanes, outputs_ - column);
+    product.k = inputs.count;
+    product.accumulate = inputs.first > 0;
+    return product;
+  };
+  const T* const x = part.x + part.row * part.x_stride + inputs.first;
+  if constexpr (std::is_same_v<T, float>) {
+    if (int8_) {
+      const int64_t blocks = inputs_ / kernels::kStepInputs;
+      const kernels::Int8Block* const rows = part.rounded + part.row * blocks + inputs.first / kernels::kStepInputs;
+      return workshop.blocks->product_int8(
+          fill(kernels::BlockProduct<kernels::Int8Block>{.a = rows, .a_stride = blocks}));
+    }
+    if (numeric::IsBlocks(format_)) {
+      return workshop.blocks->product(fill(kernels::BlockProduct<float>{.a = x, .a_stride = part.x_stride}));
+    }
+  }
+  workshop.kernels->product(fill(kernels::Product<T>{.a = x, .a_stride = part.x_stride}));
 }
 
 template <typename T>
@@ -154,13 +248,16 @@ void RunTogether(std::span<const LinearRun<T>> runs, int64_t m, const Workshop<T
   EKVI_CHECK(runs.size() <= kMaxRuns);
   if (m == 0) return;
   const Cut cut = CutFor(runs, m, workshop.pool->threads());
+  const Rounded rounded = RoundInputs(runs, m, workshop);
   workshop.pool->ForEach(cut.first_task[runs.size()],
-                         [&](int64_t task, int) { RunTask(runs, cut, task, m, *workshop.kernels); });
+                         [&](int64_t task, int) { RunTask(runs, cut, rounded, task, m, workshop); });
   if (!base::Injected(Fault::kNone)) {
     for (const LinearRun<T>& run : runs) Spoil(run, m, workshop);
   }
 }
 
+template struct Workshop<float>;
+template struct Workshop<double>;
 template class Linear<float>;
 template class Linear<double>;
 template void RunTogether(std::span<const LinearRun<float>>, int64_t, const Workshop<float>&);

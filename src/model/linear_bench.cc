@@ -1,87 +1,135 @@
-// Measures the packed product at shapes of real models: GFLOP/s for many rows, GB/s of weights for one, beside the
-// rate that the same kernel reaches on operands in the nearest cache. The result is checked against one row at a time
-// first.
+// Measures products at shapes of real models, in every format and both arithmetics, beside the limits measured in the
+// same run: multiply-adds and dot products of bytes in registers, and a plain read of memory. Results are checked
+// against one row at a time first. Weights are cold where a model's would be: copies of a matrix are used in turn.
+//
+//   linear_bench [THREADS [TARGET [FORMAT]]]
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <ctime>
+#include <string>
 #include <vector>
 
-#include "base/random.h"
 #include "model/linear.h"
-#include "numeric/convert.h"
+#include "numeric/block_testing.h"
 
 namespace ekvi::model {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using numeric::Format;
 
-// Seconds of the best of several calls, at least 0.2 s of them.
+// What no cache keeps.
+constexpr size_t kColdBytes = size_t{384} << 20;
+
+// Of one thread its own time, which neighbours on the machine do not lengthen; of several what the clock says.
+double Now(int threads) {
+  timespec now;
+  ::clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// Seconds of the median of several calls, at least 0.15 s of them.
 template <typename Work>
-double BestSeconds(const Work& work) {
-  double best = 1e9;
-  const auto end = Clock::now() + std::chrono::milliseconds(200);
+double MedianSeconds(int threads, const Work& work) {
+  std::vector<double> seconds;
+  const auto end = Clock::now() + std::chrono::milliseconds(150);
   do {
-    const auto begin = Clock::now();
+    const double begin = Now(threads);
     work();
-    best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
-  } while (Clock::now() < end);
-  return best;
+    seconds.push_back(Now(threads) - begin);
+  } while (Clock::now() < end || seconds.size() < 3);
+  std::nth_element(seconds.begin(), seconds.begin() + static_cast<int64_t>(seconds.size() / 2), seconds.end());
+  return seconds[seconds.size() / 2];
 }
 
-std::vector<float> RandomRows(int64_t count, uint64_t seed) {
-  base::Random random(seed);
-  std::vector<float> values(count);
-  for (float& value : values) value = static_cast<float>(random.Unit() - 0.5);
-  return values;
-}
+struct Limits {
+  double fma_gflops, dot_gops, read_gbps;
+};
 
-Linear<float> RandomLinear(int64_t outputs, int64_t inputs, DType dtype, base::ThreadPool& pool) {
-  const std::vector<float> values = RandomRows(outputs * inputs, 1);
-  std::vector<std::byte> stored(DTypeBytes(dtype, values.size()));
-  if (dtype == DType::kQ8_0) {
-    const numeric::F16 scale = numeric::ToF16(0.01f);
-    for (size_t i = 0; i < stored.size(); ++i) stored[i] = static_cast<std::byte>(i * 37);
-    for (size_t i = 0; i < stored.size(); i += numeric::kQ8BlockBytes) std::memcpy(&stored[i], &scale, sizeof(scale));
-  } else {
-    numeric::Narrow(dtype, values.data(), stored.data(), values.size());
-  }
-  return Linear<float>({.name = "w",
-                        .dtype = dtype,
-                        .data = stored.data(),
-                        .stored_outputs = outputs,
-                        .outputs = outputs,
-                        .inputs = inputs},
-                       {}, pool);
-}
-
-// The kernel's own rate: 8 rows, 2 panels, 128 inputs, all in the nearest cache.
-double NearestCacheGflops(const Workshop<float>& workshop, base::ThreadPool& one) {
-  const Linear<float> linear = RandomLinear(32, 128, DType::kF32, one);
-  const std::vector<float> x = RandomRows(8 * 128, 2);
-  std::vector<float> out(8 * 32);
-  const double seconds = BestSeconds([&] {
-    for (int i = 0; i < 1000; ++i) {
-      linear.RunPart({x.data(), 128, out.data(), 32, 0, 8, 0, 2}, *workshop.kernels);
-    }
+Limits Measured(const Workshop<float>& workshop) {
+  const int threads = workshop.pool->threads();
+  std::vector<float> sinks(threads);
+  std::vector<int32_t> int_sinks(threads);
+  int64_t flops = 0, ops = 0;
+  Limits limits;
+  limits.fma_gflops = 1e-9 / MedianSeconds(threads, [&] {
+                        workshop.pool->ForEach(threads, [&](int64_t i, int) {
+                          const int64_t done = workshop.kernels->fma_peak(200000, &sinks[i]);
+                          if (i == 0) flops = done;
+                        });
+                      });
+  limits.fma_gflops *= static_cast<double>(flops) * threads;
+  limits.dot_gops = 1e-9 / MedianSeconds(threads, [&] {
+                      workshop.pool->ForEach(threads, [&](int64_t i, int) {
+                        const int64_t done = workshop.blocks->dot_peak(200000, &int_sinks[i]);
+                        if (i == 0) ops = done;
+                      });
+                    });
+  limits.dot_gops *= static_cast<double>(ops) * threads;
+  base::AlignedBuffer buffer(kColdBytes);
+  std::memset(buffer.data(), 1, kColdBytes);
+  std::vector<const void*> found(64);
+  const double seconds = MedianSeconds(threads, [&] {
+    workshop.pool->ForEach(64, [&](int64_t part, int) {
+      found[part] = std::memchr(buffer.data() + part * (kColdBytes / 64), 2, kColdBytes / 64);
+    });
   });
-  return 2e-9 * 8 * 32 * 128 * 1000 / seconds;
+  limits.read_gbps = 1e-9 * kColdBytes / seconds;
+  return limits;
 }
 
-void Measure(DType dtype, int64_t outputs, int64_t inputs, const Workshop<float>& workshop, double peak) {
-  const Linear<float> linear = RandomLinear(outputs, inputs, dtype, *workshop.pool);
-  for (const int64_t m : {1, 4, 16, 64, 512}) {
-    const std::vector<float> x = RandomRows(m * inputs, 3);
-    std::vector<float> out(m * outputs), row(outputs);
-    const LinearRun<float> run{&linear, x.data(), inputs, out.data(), outputs};
-    const double seconds = BestSeconds([&] { RunAlone(run, m, workshop); });
-    RunAlone<float>({&linear, x.data() + (m - 1) * inputs, inputs, row.data(), outputs}, 1, workshop);
-    const bool same = std::equal(row.begin(), row.end(), out.end() - outputs);
-    const double gflops = 2e-9 * static_cast<double>(m * outputs * inputs) / seconds;
-    fmt::print("{:5} {:6} x {:5} rows {:4}: {:8.1f} us {:7.1f} GFLOP/s ({:3.0f} % of nearest cache) {:6.1f} GB/s {}\n",
-               DTypeName(dtype), outputs, inputs, m, seconds * 1e6, gflops, 100 * gflops / peak,
-               1e-9 * static_cast<double>(linear.bytes()) / seconds, same ? "" : "WRONG BITS");
+struct Shape {
+  int64_t outputs, inputs;
+};
+
+Linear<float> RandomLinear(Format format, Shape shape, BlockArithmetic arithmetic, base::ThreadPool& pool) {
+  base::Random random(1);
+  // A few rows, repeated: random numbers take longer than all measurements.
+  const int64_t distinct = std::min<int64_t>(shape.outputs, 64);
+  const numeric::RandomValues values(format, static_cast<size_t>(distinct * shape.inputs), random);
+  std::vector<int32_t> order(shape.outputs);
+  for (int64_t n = 0; n < shape.outputs; ++n) order[n] = static_cast<int32_t>(n % distinct);
+  return Linear<float>({.name = "w",
+                        .format = format,
+                        .data = values.data(),
+                        .stored_outputs = distinct,
+                        .outputs = shape.outputs,
+                        .inputs = shape.inputs,
+                        .output_order = order},
+                       {}, pool, arithmetic);
+}
+
+void Measure(Format format, Shape shape, BlockArithmetic arithmetic, const Workshop<float>& workshop,
+             const Limits& limits) {
+  std::vector<Linear<float>> copies;
+  do {
+    copies.push_back(RandomLinear(format, shape, arithmetic, *workshop.pool));
+  } while (copies.size() * copies[0].bytes() < kColdBytes);
+  const bool int8 = copies[0].int8();
+  size_t turn = 0;
+  for (const int64_t m : {1, 8, 512}) {
+    base::Random random(3);
+    std::vector<float> x(m * shape.inputs), out(m * shape.outputs), row(shape.outputs);
+    for (float& value : x) value = static_cast<float>(random.Normal());
+    const auto run = [&](const Linear<float>& linear, const float* from, float* to, int64_t rows) {
+      RunAlone<float>({&linear, from, shape.inputs, to, shape.outputs}, rows, workshop);
+    };
+    run(copies[0], x.data(), out.data(), m);
+    run(copies[0], &x[(m - 1) * shape.inputs], row.data(), 1);
+    const bool same = std::equal(row.begin(), row.end(), out.end() - shape.outputs);
+    const double seconds =
+        MedianSeconds(workshop.pool->threads(), [&] { run(copies[turn++ % copies.size()], x.data(), out.data(), m); });
+    const double gops = 2e-9 * static_cast<double>(m * shape.outputs * shape.inputs) / seconds;
+    const double gbps = 1e-9 * static_cast<double>(copies[0].bytes()) / seconds;
+    fmt::print(
+        "{:6} {:4} {:5} x {:5} rows {:3}: {:9.1f} us {:7.1f} Gop/s, {:4.2f} x FMA peak, {:3.0f} % of {} peak; "
+        "{:5.1f} GB/s, {:3.0f} % of a read {}\n",
+        numeric::FormatName(format), int8 ? "int8" : "f32", shape.outputs, shape.inputs, m, seconds * 1e6, gops,
+        gops / limits.fma_gflops, 100 * gops / (int8 ? limits.dot_gops : limits.fma_gflops), int8 ? "dot" : "FMA", gbps,
+        100 * gbps / limits.read_gbps, same ? "" : "WRONG BITS");
   }
 }
 
@@ -90,15 +138,17 @@ void Measure(DType dtype, int64_t outputs, int64_t inputs, const Workshop<float>
 
 int main(int argc, char** argv) {
   using namespace ekvi;
-  base::ThreadPool one(1), pool(argc > 1 ? std::atoi(argv[1]) : base::GrantedThreads());
+  base::ThreadPool pool(argc > 1 ? std::atoi(argv[1]) : base::GrantedThreads());
   const model::Workshop<float> workshop(kernels::ParseTarget(argc > 2 ? argv[2] : ""), &pool);
-  const double peak = model::NearestCacheGflops(workshop, one) * pool.threads();
-  fmt::print("{} threads, {}: {:.1f} GFLOP/s in the nearest cache\n", pool.threads(),
-             kernels::TargetName(workshop.target), peak);
-  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kQ8_0}) {
-    model::Measure(dtype, 1536, 576, workshop, peak);
-    model::Measure(dtype, 576, 1536, workshop, peak);
+  const std::string only = argc > 3 ? argv[3] : "";
+  const model::Limits limits = model::Measured(workshop);
+  fmt::print("{} threads, {}: FMA {:.0f} GFLOP/s, dot {:.0f} Gop/s, read {:.1f} GB/s\n", pool.threads(),
+             kernels::TargetName(workshop.target), limits.fma_gflops, limits.dot_gops, limits.read_gbps);
+  for (int i = 1; i < numeric::kFormatCount; ++i) {
+    const auto format = static_cast<numeric::Format>(i);
+    if (!only.empty() && numeric::FormatName(format) != only) continue;
+    const model::Shape shape{2048, 2048};
+    if (numeric::IsBlocks(format)) model::Measure(format, shape, model::BlockArithmetic::kInt8, workshop, limits);
+    model::Measure(format, shape, model::BlockArithmetic::kFloat, workshop, limits);
   }
-  model::Measure(DType::kF32, 64, 64, workshop, peak);
-  model::Measure(DType::kF16, 49152, 576, workshop, peak);
 }

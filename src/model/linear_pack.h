@@ -7,26 +7,28 @@
 #include <span>
 #include <string_view>
 
+#include "base/mapped_file.h"
 #include "base/thread_pool.h"
-#include "ekvi/dtype.h"
+#include "numeric/block_format.h"
 
 namespace ekvi::model {
 
-// How a matrix lies in its tensor: [outputs, inputs], or [inputs, outputs] (not for kQ8_0).
+// How a matrix lies in its tensor: [outputs, inputs], or [inputs, outputs] (not for formats of blocks).
 enum class MatrixStorage { kOutputRows, kInputRows };
 
 // A matrix, or some of the outputs of a fused one, in a tensor's bytes; owns nothing. No alignment is required.
 struct MatrixView {
   std::string_view name;       // of the tensor, for messages
   std::string_view file = {};  // that holds it, likewise
-  DType dtype = DType::kF32;
+  numeric::Format format = numeric::Format::kF32;
   const std::byte* data = nullptr;
   int64_t stored_outputs = 0;  // of the whole tensor
   int64_t outputs = 0;
-  int64_t inputs = 0;
+  int64_t inputs = 0;  // a multiple of the format's block
   MatrixStorage storage = MatrixStorage::kOutputRows;
   int64_t first_output = 0;                    // output n is the stored output first_output + n,
   std::span<const int32_t> output_order = {};  // or where not empty, output_order[n]
+  const base::MappedFile* mapped = nullptr;    // holds `data`: its pages are let go as they are packed
 };
 
 // A place of a matrix.
@@ -34,16 +36,17 @@ struct MatrixPlace {
   int64_t output, input;
 };
 
-// The type the weights of `stored` are packed as for arithmetic in T: kF64 for double; for float the stored one, kF64
-// as kF32.
+// What the weights of `stored` are packed as for arithmetic in T: kF64 for double; for float the stored format, kF64 as
+// kF32.
 template <typename T>
-DType PackedType(DType stored);
+numeric::Format PackedFormat(numeric::Format stored);
 
-// Bytes of one panel of 16 outputs, see kernels::Product.
-int64_t PanelBytes(DType packed, int64_t inputs);
+// Bytes of one panel of 16 outputs, see kernels::Product and kernels/block_panel.h; also where input `inputs`, a
+// multiple of 256, begins in a panel.
+int64_t PanelBytes(numeric::Format packed, int64_t inputs);
 
 // Fills out[ceil(outputs / 16), panel_bytes], outputs past the last zero, threads sharing the panels. Returns the first
-// place whose value (or scale, for kQ8_0) is not finite once packed; `out` then holds anything.
+// place whose value is not finite once packed; `out` then holds anything.
 template <typename T>
 [[nodiscard]] std::optional<MatrixPlace> PackPanels(const MatrixView& matrix, std::byte* out, base::ThreadPool& pool);
 

@@ -13,10 +13,12 @@
 #include "base/fault.h"
 #include "base/random.h"
 #include "ekvi/error.h"
-#include "numeric/convert.h"
+#include "numeric/block_testing.h"
 
 namespace ekvi::model {
 namespace {
+
+using numeric::Format;
 
 // [outputs, inputs] values and their stored form.
 struct Stored {
@@ -25,26 +27,17 @@ struct Stored {
   MatrixView view;
 };
 
-Stored RandomMatrix(int64_t outputs, int64_t inputs, DType dtype, uint64_t seed) {
+Stored RandomMatrix(int64_t outputs, int64_t inputs, Format format, uint64_t seed) {
   base::Random random(seed);
-  Stored s;
   const auto count = static_cast<size_t>(outputs * inputs);
-  s.bytes.resize(DTypeBytes(dtype, count) + 1);
-  std::byte* const data = s.bytes.data() + 1;  // misaligned on purpose
+  const numeric::RandomValues stored(format, count, random);
+  Stored s;
+  s.bytes.assign(stored.data() - 1, stored.data() + numeric::FormatBytes(format, count));
   s.values.resize(count);
-  if (dtype == DType::kQ8_0) {
-    for (size_t block = 0; block < count / 32; ++block) {
-      const numeric::F16 scale = numeric::ToF16(0.01f * static_cast<float>(random.Unit() + 0.1));
-      std::memcpy(data + block * 34, &scale, 2);
-      for (int i = 0; i < 32; ++i) data[block * 34 + 2 + i] = static_cast<std::byte>(random.Below(256));
-    }
-    numeric::WidenQ8(data, s.values.data(), count);
-  } else {
-    for (double& value : s.values) value = random.Normal();
-    numeric::Narrow(dtype, s.values.data(), data, count);
-    numeric::Widen(dtype, data, s.values.data(), count);
-  }
-  s.view = {.name = "w", .dtype = dtype, .data = data, .stored_outputs = outputs, .outputs = outputs, .inputs = inputs};
+  const std::byte* const data = s.bytes.data() + 1;  // misaligned on purpose
+  numeric::Decode(format, data, s.values.data(), count);
+  s.view = {
+      .name = "w", .format = format, .data = data, .stored_outputs = outputs, .outputs = outputs, .inputs = inputs};
   return s;
 }
 
@@ -70,12 +63,13 @@ double Naive(const Stored& s, const double* x, int64_t output) {
   return sum;
 }
 
-const DType kTypes[] = {DType::kF64, DType::kF32, DType::kF16, DType::kBF16, DType::kQ8_0};
-const kernels::Target kTargets[] = {kernels::Target::kScalar, kernels::Target::kAvx2, kernels::Target::kAvx512};
+const Format kTypes[] = {Format::kF64, Format::kF32, Format::kF16, Format::kBF16, Format::kQ8_0};
+const kernels::Target kTargets[] = {kernels::Target::kScalar, kernels::Target::kAvx2, kernels::Target::kAvx512,
+                                    kernels::Target::kAvx512Vnni};
 
 template <typename T>
-void ExpectProduct(int64_t outputs, int64_t inputs, DType dtype, double tolerance) {
-  const Stored s = RandomMatrix(outputs, inputs, dtype, 3);
+void ExpectProduct(int64_t outputs, int64_t inputs, Format format, double tolerance) {
+  const Stored s = RandomMatrix(outputs, inputs, format, 3);
   const int64_t m = 5;
   const std::vector<double> x = RandomRows<double>(m * inputs, 4), bias = RandomRows<double>(outputs, 5);
   base::ThreadPool pool(2);
@@ -83,33 +77,34 @@ void ExpectProduct(int64_t outputs, int64_t inputs, DType dtype, double toleranc
   const std::vector<T> out = Multiply<T>(linear, std::vector<T>(x.begin(), x.end()), m, kernels::ParseTarget(""), pool);
   for (int64_t row = 0; row < m; ++row) {
     for (int64_t n = 0; n < outputs; ++n) {
-      EXPECT_NEAR(out[row * outputs + n], Naive(s, &x[row * inputs], n) + bias[n], tolerance) << DTypeName(dtype) << n;
+      EXPECT_NEAR(out[row * outputs + n], Naive(s, &x[row * inputs], n) + bias[n], tolerance)
+          << FormatName(format) << n;
     }
   }
 }
 
 TEST(Linear, EveryStoredType_GivesTheProductOfItsValues) {
-  for (const DType dtype : kTypes) {
+  for (const Format format : kTypes) {
     for (const int64_t outputs : {1, 15, 16, 17, 50}) {
-      ExpectProduct<double>(outputs, 96, dtype, 1e-12);
-      ExpectProduct<float>(outputs, 96, dtype, 1e-4);
+      ExpectProduct<double>(outputs, 96, format, 1e-12);
+      ExpectProduct<float>(outputs, 96, format, 1e-4);
     }
-    ExpectProduct<double>(9, 544, dtype, 1e-11);  // more than one stretch of inputs
+    ExpectProduct<double>(9, 544, format, 1e-11);  // more than one stretch of inputs
   }
 }
 
 TEST(Linear, OddInputs_AreRead) {
   for (const int64_t inputs : {1, 7, 63, 65, 257}) {
-    ExpectProduct<double>(18, inputs, DType::kF32, 1e-12);
-    ExpectProduct<float>(18, inputs, DType::kF16, 1e-4);
+    ExpectProduct<double>(18, inputs, Format::kF32, 1e-12);
+    ExpectProduct<float>(18, inputs, Format::kF16, 1e-4);
   }
 }
 
 // One row alone on one scalar thread is the yardstick for every other way of computing it.
 template <typename T>
-void ExpectSameBits(DType dtype) {
+void ExpectSameBits(Format format) {
   const int64_t outputs = 210, inputs = 288, m = 300;
-  const Stored s = RandomMatrix(outputs, inputs, dtype, 6);
+  const Stored s = RandomMatrix(outputs, inputs, format, 6);
   const std::vector<T> x = RandomRows<T>(m * inputs, 7);
   base::ThreadPool one(1), three(3);
   const Linear<T> linear(s.view, RandomRows<T>(outputs, 8), one);
@@ -125,7 +120,7 @@ void ExpectSameBits(DType dtype) {
       for (const int64_t rows : {1, 2, 3, 4, 7, 17, 256, 300}) {
         const std::vector<T> out = Multiply<T>(linear, x, rows, target, *pool);
         EXPECT_EQ(std::memcmp(out.data(), expected.data(), out.size() * sizeof(T)), 0)
-            << DTypeName(dtype) << " " << kernels::TargetName(target) << " rows " << rows << " threads "
+            << FormatName(format) << " " << kernels::TargetName(target) << " rows " << rows << " threads "
             << pool->threads();
       }
     }
@@ -133,8 +128,8 @@ void ExpectSameBits(DType dtype) {
 }
 
 TEST(Linear, RowsThreadsAndTargets_ChangeNoBit) {
-  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kQ8_0}) ExpectSameBits<float>(dtype);
-  ExpectSameBits<double>(DType::kF64);
+  for (const Format format : {Format::kF32, Format::kF16, Format::kBF16, Format::kQ8_0}) ExpectSameBits<float>(format);
+  ExpectSameBits<double>(Format::kF64);
 }
 
 TEST(Linear, Groups_ComputeWhatEachComputesAlone) {
@@ -144,7 +139,7 @@ TEST(Linear, Groups_ComputeWhatEachComputesAlone) {
   std::vector<Stored> stored;
   std::vector<Linear<float>> linears;
   for (const int64_t outputs : {48, 17, 130}) {
-    stored.push_back(RandomMatrix(outputs, inputs, stored.size() == 1 ? DType::kF16 : DType::kF32, outputs));
+    stored.push_back(RandomMatrix(outputs, inputs, stored.size() == 1 ? Format::kF16 : Format::kF32, outputs));
     linears.emplace_back(stored.back().view, std::vector<float>(), pool);
   }
   const Workshop<float> workshop(kernels::ParseTarget(""), &pool);
@@ -160,7 +155,7 @@ TEST(Linear, Groups_ComputeWhatEachComputesAlone) {
 
 TEST(Linear, TransposedSlicedAndReorderedStorage_GiveTheSameMatrix) {
   const int64_t outputs = 37, inputs = 50;
-  const Stored s = RandomMatrix(outputs, inputs, DType::kF32, 10);
+  const Stored s = RandomMatrix(outputs, inputs, Format::kF32, 10);
   const std::vector<float> x = RandomRows<float>(inputs, 11);
   base::ThreadPool pool(1);
   const std::vector<float> expected =
@@ -191,21 +186,21 @@ TEST(Linear, TransposedSlicedAndReorderedStorage_GiveTheSameMatrix) {
 
 TEST(Linear, ValueThatIsNotFinite_IsRefusedWithItsPlace) {
   base::ThreadPool pool(2);
-  for (const DType dtype : kTypes) {
-    Stored s = RandomMatrix(20, 96, dtype, 12);
+  for (const Format format : kTypes) {
+    Stored s = RandomMatrix(20, 96, format, 12);
     auto* const data = const_cast<std::byte*>(s.view.data);
-    if (dtype == DType::kQ8_0) {
+    if (format == Format::kQ8_0) {
       const uint16_t nan = 0x7E00;
       std::memcpy(data + (17 * 3 + 1) * 34, &nan, 2);  // the scale of inputs 32 … 63 of output 17
     } else {
       const double nan = NAN, infinity = INFINITY;
-      const size_t size = DTypeBytes(dtype, 1);
-      numeric::Narrow(dtype, &nan, data + (17 * 96 + 32) * size, 1);
-      numeric::Narrow(dtype, &infinity, data + (18 * 96) * size, 1);
+      const size_t size = numeric::FormatBytes(format, 1);
+      numeric::Narrow(*numeric::PlainType(format), &nan, data + (17 * 96 + 32) * size, 1);
+      numeric::Narrow(*numeric::PlainType(format), &infinity, data + (18 * 96) * size, 1);
     }
     try {
       const Linear<float> linear(s.view, {}, pool);
-      ADD_FAILURE() << "not refused: " << DTypeName(dtype);
+      ADD_FAILURE() << "not refused: " << FormatName(format);
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kCorrupt);
       const std::string text = error.what();
@@ -218,7 +213,7 @@ TEST(Linear, ValueThatIsNotFinite_IsRefusedWithItsPlace) {
 TEST(Linear, DoubleWeightsPastFloatsRange_AreRefusedInFloatAndTakenInDouble) {
   const double huge = 1e300;
   const MatrixView view{.name = "w",
-                        .dtype = DType::kF64,
+                        .format = Format::kF64,
                         .data = reinterpret_cast<const std::byte*>(&huge),
                         .stored_outputs = 1,
                         .outputs = 1,
@@ -229,7 +224,7 @@ TEST(Linear, DoubleWeightsPastFloatsRange_AreRefusedInFloatAndTakenInDouble) {
 }
 
 TEST(Linear, Faults_ChangeTheOutput) {
-  const Stored s = RandomMatrix(40, 64, DType::kF32, 13);
+  const Stored s = RandomMatrix(40, 64, Format::kF32, 13);
   const std::vector<float> x = RandomRows<float>(64, 14);
   base::ThreadPool one(1), two(2);
   const Linear<float> linear(s.view, {}, one);

@@ -111,7 +111,7 @@ void ApplyFactors(const files::GgufFile& file, RopeConfig& rope) {
   const files::GgufTensor* tensor = file.FindTensor("rope_freqs.weight");
   if (tensor == nullptr) return;
   const int64_t pairs = rope.dims / 2;
-  if (ShapeOf(*tensor) != std::vector<int64_t>{pairs} || file.ComputedType(*tensor) != DType::kF32) {
+  if (ShapeOf(*tensor) != std::vector<int64_t>{pairs} || file.ComputedFormat(*tensor) != numeric::Format::kF32) {
     throw files::FileError(
         ErrorCode::kCorrupt, file.name(), "tensor rope_freqs.weight has the wrong shape or type",
         fmt::format("it is {} {}, [{}] F32 is wanted", tensor->ShapeText(), tensor->type->name, pairs), "");

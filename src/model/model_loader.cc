@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/fpenv.h"
+#include "base/memory_limits.h"
 #include "ekvi/error.h"
 #include "model/family.h"
 #include "model/weights_gguf.h"
@@ -46,11 +47,11 @@ void DescribeFile(const files::GgufFile& file, ModelInfo& info) {
   info.metadata = file.MetadataText();
   const files::GgufTensorType* main_type = MainType(file);
   info.weights = main_type != nullptr ? std::string(main_type->name) : "none";
-  info.auto_cache_type = main_type != nullptr && main_type->dtype == DType::kF32 ? DType::kF32 : DType::kF16;
+  info.auto_cache_type = main_type != nullptr && main_type->format == numeric::Format::kF32 ? DType::kF32 : DType::kF16;
   for (const files::GgufTensor& tensor : file.tensors()) {
     info.parameters += tensor.values;
-    if (!tensor.type->dtype) continue;  // of no type that is computed, and not needed: else it had been refused
-    info.tensors.push_back({std::string(tensor.name), *tensor.type->dtype, ShapeOf(tensor), tensor.bytes});
+    if (!tensor.type->format) continue;  // of no type that is computed, and not needed: else it had been refused
+    info.tensors.push_back({std::string(tensor.name), std::string(tensor.type->name), ShapeOf(tensor), tensor.bytes});
   }
 }
 
@@ -62,6 +63,17 @@ void DescribeConfig(const DecoderConfig& config, ModelInfo& info) {
   info.layers = LayersOf(config);
 }
 
+void RequireBlocks(const files::GgufFile& file) {
+  const auto in_blocks = [](const files::GgufTensor& tensor) {
+    return tensor.dim_count >= 2 && tensor.type->format && numeric::IsBlocks(*tensor.type->format);
+  };
+  if (std::ranges::any_of(file.tensors(), in_blocks)) return;
+  const files::GgufTensorType* main_type = MainType(file);
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("{}: int8 arithmetic is for quantized weights", file.name()),
+              fmt::format("this model's are {}", main_type != nullptr ? main_type->name : "none"),
+              "leave --compute out, or use a quantized file of the model (Q8_0, Q4_K, …)");
+}
+
 LoadedModel LoadGguf(std::shared_ptr<const files::GgufFile> file, Compute compute) {
   const base::ScopedFpEnv environment;
   const Family& family = FamilyOf(*file);
@@ -70,14 +82,18 @@ LoadedModel LoadGguf(std::shared_ptr<const files::GgufFile> file, Compute comput
   const FamilyModel read = family.read(*file, model.tokenizer->vocabulary().size());
   base::ThreadPool pool(base::GrantedThreads());
   const GgufSource source(file);
+  if (compute == Compute::kInt8) RequireBlocks(*file);
+  const bool rounded = compute == Compute::kInt8 || compute == Compute::kAuto;
   if (compute == Compute::kF64)
     model.f64 = LoadWeights<double>(read.config, read.names, source, pool);
   else
-    model.f32 = LoadWeights<float>(read.config, read.names, source, pool);
+    model.f32 = LoadWeights<float>(read.config, read.names, source, pool,
+                                   rounded ? BlockArithmetic::kInt8 : BlockArithmetic::kFloat);
   DescribeFile(*file, model.info);
   DescribeConfig(read.config, model.info);
   model.info.tokenizer = model.tokenizer->Description();
-  model.info.compute = model.f64 ? "f64" : "f32";
+  model.info.compute = model.f64 ? "f64" : model.f32->int8() ? "int8" : "f32";
+  model.info.peak_bytes = base::PeakResidentBytes();
   model.info.weight_bytes = model.f64 ? model.f64->bytes() : model.f32->bytes();
   if (model.f64) model.info.auto_cache_type = DType::kF64;
   return model;

@@ -24,8 +24,8 @@ struct LoadedModel {
 };
 
 // A GGUF file. Errors: kNotFound, kIo; kCorrupt, kUnsupported naming file, key or tensor and the numbers; kUnsupported
-// for a folder; kCapacity where the packed weights do not fit memory. kAuto is float32 arithmetic for every type of
-// weights.
+// for a folder; kCapacity where the packed weights do not fit memory; kInvalidArgument for
+// kInt8 without weights in blocks.
 LoadedModel LoadModel(const std::filesystem::path& path, Compute compute);
 
 // The same from memory that outlives the model; `name` stands where else the path does, and info.path is empty.

@@ -52,7 +52,7 @@ TEST(Pooling, Classes_AreTheHeadOfTheMeanOfKeptTokens) {
   const std::vector<double> head = {1, 0, 0, 1, 1, 1};            // [labels 3, width 2]
   base::ThreadPool pool(1);
   const MatrixView view{.name = "class_head",
-                        .dtype = DType::kF64,
+                        .format = numeric::Format::kF64,
                         .data = reinterpret_cast<const std::byte*>(head.data()),
                         .stored_outputs = 3,
                         .outputs = 3,

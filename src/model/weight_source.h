@@ -18,9 +18,10 @@ namespace ekvi::model {
 // A tensor's bytes where they lie; no alignment is promised.
 struct StoredTensor {
   std::string_view name;
-  DType dtype = DType::kF32;
-  std::vector<int64_t> shape = {};        // slowest axis first
-  std::span<const std::byte> bytes = {};  // exactly DTypeBytes of the shape
+  numeric::Format format = numeric::Format::kF32;
+  std::vector<int64_t> shape = {};           // slowest axis first
+  std::span<const std::byte> bytes = {};     // exactly FormatBytes of the shape
+  const base::MappedFile* mapped = nullptr;  // the file that holds them, where its pages may be let go once read
 };
 
 class TensorSource {

@@ -3,25 +3,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <utility>
 
 #include "base/check.h"
 #include "ekvi/error.h"
-#include "numeric/convert.h"
+#include "numeric/block_format.h"
 
 namespace ekvi::model {
 namespace {
 
 std::string ShapeText(std::span<const int64_t> shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
-
-template <typename T>
-void ReadValues(DType dtype, const std::byte* from, T* to, size_t count) {
-  if (dtype == DType::kQ8_0)
-    numeric::WidenQ8(from, to, count);
-  else
-    numeric::Widen(dtype, from, to, count);
-}
 
 template <typename T>
 int64_t FirstNotFinite(std::span<const T> values) {
@@ -31,11 +25,18 @@ int64_t FirstNotFinite(std::span<const T> values) {
   return -1;
 }
 
+void NoteLeast(std::atomic<int64_t>& least, int64_t place) {
+  int64_t before = least.load();
+  while (place < before && !least.compare_exchange_weak(before, place)) {
+  }
+}
+
 template <typename T>
 class Loader {
  public:
-  Loader(const DecoderConfig& config, const WeightNames& names, const TensorSource& source, base::ThreadPool& pool)
-      : config_(config), names_(names), source_(source), pool_(pool) {}
+  Loader(const DecoderConfig& config, const WeightNames& names, const TensorSource& source, base::ThreadPool& pool,
+         BlockArithmetic arithmetic)
+      : config_(config), names_(names), source_(source), pool_(pool), arithmetic_(arithmetic) {}
 
   std::shared_ptr<const DecoderWeights<T>> Load() const {
     EKVI_CHECK_OP(==, names_.layers.size(), config_.layers.size());
@@ -76,14 +77,25 @@ class Loader {
   RowTable<T> Table(const TensorRef& ref, int64_t rows) const {
     const StoredTensor tensor = Require(ref, {rows, config_.width});
     RowTable<T> table(tensor, source_.owner());
-    std::vector<T> row(table.width());
-    for (int64_t r = 0; r < rows; ++r) {
-      table.Read(r, row.data());
-      const int64_t bad = FirstNotFinite<T>(row);
-      if (bad >= 0)
-        throw NotFinite(tensor.name, fmt::format("row {}, column {} of {} × {}", r, bad, rows, table.width()));
-    }
-    return table;
+    const std::optional<int64_t> bad = FirstBadPlace(tensor, table);
+    if (!bad) return table;
+    throw NotFinite(tensor.name, fmt::format("row {}, column {} of {} × {}", *bad / table.width(), *bad % table.width(),
+                                             rows, table.width()));
+  }
+
+  // Threads share the rows, whose pages are let go again: only those that are looked up later come back.
+  std::optional<int64_t> FirstBadPlace(const StoredTensor& tensor, const RowTable<T>& table) const {
+    constexpr int64_t kValuesPerTask = int64_t{1} << 18;
+    const int64_t width = table.width(), rows_per_task = std::max<int64_t>(1, kValuesPerTask / width);
+    const size_t row_bytes = numeric::FormatBytes(tensor.format, static_cast<size_t>(width));
+    std::atomic<int64_t> first{INT64_MAX};
+    pool_.ForEach((table.rows() + rows_per_task - 1) / rows_per_task, [&](int64_t task, int) {
+      const int64_t begin = task * rows_per_task, end = std::min(table.rows(), begin + rows_per_task);
+      if (const auto bad = table.FirstNotFinite(begin, end)) NoteLeast(first, *bad);
+      if (tensor.mapped != nullptr) tensor.mapped->Release(tensor.bytes.first(end * row_bytes));
+    });
+    if (tensor.mapped != nullptr) tensor.mapped->Release(tensor.bytes);
+    return first == INT64_MAX ? std::nullopt : std::optional(first.load());
   }
 
   template <typename V>
@@ -91,7 +103,7 @@ class Loader {
     const int64_t stored = ref.stored > 0 ? ref.stored : size;
     const StoredTensor tensor = Require(ref, {stored});
     std::vector<V> all(stored), picked(size);
-    ReadValues(tensor.dtype, tensor.bytes.data(), all.data(), all.size());
+    numeric::Decode(tensor.format, tensor.bytes.data(), all.data(), all.size());
     if (const int64_t bad = FirstNotFinite<V>(all); bad >= 0)
       throw NotFinite(tensor.name, fmt::format("value {} of {}", bad, stored));
     for (int64_t i = 0; i < size; ++i) picked[i] = all[ref.order.empty() ? ref.first + i : ref.order[i]];
@@ -105,15 +117,16 @@ class Loader {
     const std::string file = source_.file();
     const MatrixView view{.name = tensor.name,
                           .file = file,
-                          .dtype = tensor.dtype,
+                          .format = tensor.format,
                           .data = tensor.bytes.data(),
                           .stored_outputs = stored,
                           .outputs = outputs,
                           .inputs = inputs,
                           .storage = ref.storage,
                           .first_output = ref.first,
-                          .output_order = ref.order};
-    return Linear<T>(view, bias != nullptr ? Vector<T>(*bias, outputs) : std::vector<T>(), pool_);
+                          .output_order = ref.order,
+                          .mapped = tensor.mapped};
+    return Linear<T>(view, bias != nullptr ? Vector<T>(*bias, outputs) : std::vector<T>(), pool_, arithmetic_);
   }
 
   NormWeights<T> Norm(const std::optional<NormConfig>& norm, const NormNames& names, int64_t width) const {
@@ -151,6 +164,7 @@ class Loader {
   const WeightNames& names_;
   const TensorSource& source_;
   base::ThreadPool& pool_;
+  BlockArithmetic arithmetic_;
 };
 
 template <typename T>
@@ -164,14 +178,37 @@ template <typename T>
 RowTable<T>::RowTable(const StoredTensor& tensor, std::shared_ptr<const void> owner)
     : owner_(std::move(owner)),
       data_(tensor.bytes.data()),
-      dtype_(tensor.dtype),
+      format_(tensor.format),
       rows_(tensor.shape[0]),
       width_(tensor.shape[1]),
-      row_bytes_(DTypeBytes(dtype_, static_cast<size_t>(width_))) {}
+      row_bytes_(numeric::FormatBytes(format_, static_cast<size_t>(width_))) {}
 
 template <typename T>
 void RowTable<T>::Read(int64_t row, T* out) const noexcept {
-  ReadValues(dtype_, data_ + static_cast<size_t>(row) * row_bytes_, out, static_cast<size_t>(width_));
+  numeric::Decode(format_, data_ + static_cast<size_t>(row) * row_bytes_, out, static_cast<size_t>(width_));
+}
+
+template <typename T>
+std::optional<int64_t> RowTable<T>::FirstNotFinite(int64_t begin, int64_t end) const {
+  if (numeric::IsBlocks(format_)) {
+    const auto bad = numeric::FirstBadBlock(format_, data_ + static_cast<size_t>(begin) * row_bytes_,
+                                            static_cast<size_t>((end - begin) * width_));
+    return bad ? std::optional(begin * width_ + static_cast<int64_t>(*bad)) : std::nullopt;
+  }
+  std::vector<T> row(width_);
+  for (int64_t r = begin; r < end; ++r) {
+    Read(r, row.data());
+    if (const int64_t bad = model::FirstNotFinite<T>(row); bad >= 0) return r * width_ + bad;
+  }
+  return std::nullopt;
+}
+
+template <typename T>
+bool DecoderWeights<T>::int8() const {
+  const auto any = [](const LayerWeights<T>& l) {
+    return l.q.int8() || l.k.int8() || l.v.int8() || l.o.int8() || l.gate.int8() || l.up.int8() || l.down.int8();
+  };
+  return head.int8() || std::any_of(layers.begin(), layers.end(), any);
 }
 
 template <typename T>
@@ -190,9 +227,10 @@ size_t DecoderWeights<T>::bytes() const {
 
 template <typename T>
 std::shared_ptr<const DecoderWeights<T>> LoadWeights(const DecoderConfig& config, const WeightNames& names,
-                                                     const TensorSource& source, base::ThreadPool& pool) {
+                                                     const TensorSource& source, base::ThreadPool& pool,
+                                                     BlockArithmetic arithmetic) {
   Validate(config);
-  return Loader<T>(config, names, source, pool).Load();
+  return Loader<T>(config, names, source, pool, arithmetic).Load();
 }
 
 template class RowTable<float>;
@@ -200,8 +238,10 @@ template class RowTable<double>;
 template struct DecoderWeights<float>;
 template struct DecoderWeights<double>;
 template std::shared_ptr<const DecoderWeights<float>> LoadWeights(const DecoderConfig&, const WeightNames&,
-                                                                  const TensorSource&, base::ThreadPool&);
+                                                                  const TensorSource&, base::ThreadPool&,
+                                                                  BlockArithmetic);
 template std::shared_ptr<const DecoderWeights<double>> LoadWeights(const DecoderConfig&, const WeightNames&,
-                                                                   const TensorSource&, base::ThreadPool&);
+                                                                   const TensorSource&, base::ThreadPool&,
+                                                                   BlockArithmetic);
 
 }  // namespace ekvi::model

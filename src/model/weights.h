@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,13 +25,16 @@ class RowTable {
 
   int64_t rows() const { return rows_; }
   int64_t width() const { return width_; }
-  // out[width]; 0 ≤ row < rows(). F64 rounds to float where T is float, all else is exact.
+  // out[width]; 0 ≤ row < rows(). F64 rounds to float where T is float, all else is the
+  // stored value.
   void Read(int64_t row, T* out) const noexcept;
+  // The place (row × width + column) of the first value of rows begin … end - 1 that is not finite.
+  std::optional<int64_t> FirstNotFinite(int64_t begin, int64_t end) const;
 
  private:
   std::shared_ptr<const void> owner_;
   const std::byte* data_ = nullptr;
-  DType dtype_ = DType::kF32;
+  numeric::Format format_ = numeric::Format::kF32;
   int64_t rows_ = 0, width_ = 0;
   size_t row_bytes_ = 0;
 };
@@ -61,6 +65,8 @@ struct DecoderWeights {
 
   // Bytes held beside the file's own.
   size_t bytes() const;
+  // Whether some matrix is multiplied as integers.
+  bool int8() const;
 };
 
 // Validates the configuration, then finds, checks and packs every tensor it needs, on all threads of the pool. T is
@@ -68,6 +74,7 @@ struct DecoderWeights {
 // somewhere.
 template <typename T>
 std::shared_ptr<const DecoderWeights<T>> LoadWeights(const DecoderConfig& config, const WeightNames& names,
-                                                     const TensorSource& source, base::ThreadPool& pool);
+                                                     const TensorSource& source, base::ThreadPool& pool,
+                                                     BlockArithmetic arithmetic = BlockArithmetic::kFloat);
 
 }  // namespace ekvi::model

@@ -14,9 +14,10 @@ std::optional<StoredTensor> GgufSource::Find(std::string_view name) const {
   const files::GgufTensor* tensor = file_->FindTensor(name);
   if (tensor == nullptr) return std::nullopt;
   return StoredTensor{.name = tensor->name,
-                      .dtype = file_->ComputedType(*tensor),
+                      .format = file_->ComputedFormat(*tensor),
                       .shape = ShapeOf(*tensor),
-                      .bytes = file_->Data(*tensor)};
+                      .bytes = file_->Data(*tensor),
+                      .mapped = &file_->mapped()};
 }
 
 }  // namespace ekvi::model

@@ -28,7 +28,7 @@ std::optional<StoredTensor> SafetensorsSource::Find(std::string_view name) const
         fmt::format("shape {}", tensor->ShapeText()), "use the model in F64, F32, F16 or BF16");
   }
   return StoredTensor{.name = tensor->name,
-                      .dtype = *dtype,
+                      .format = numeric::FormatOf(*dtype),
                       .shape = {tensor->shape.begin(), tensor->shape.end()},
                       .bytes = file_->Data(*tensor)};
 }

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <limits>
 
-#include "base/check.h"
 #include "base/cpu.h"
 
 #if defined(__x86_64__)
@@ -195,7 +194,6 @@ BF16 ToBF16(double value) { return RoundToBF16(value); }
 
 template <typename T>
 void Widen(DType type, const std::byte* from, T* to, size_t count) {
-  EKVI_CHECK(type != DType::kQ8_0);
   switch (type) {
     case DType::kF64: return WidenPlain<double>(from, to, count);
     case DType::kF32: return WidenPlain<float>(from, to, count);
@@ -203,13 +201,11 @@ void Widen(DType type, const std::byte* from, T* to, size_t count) {
     case DType::kBF16:
       for (size_t i = 0; i < count; ++i) to[i] = static_cast<T>(ToF32(Load<BF16>(from, i)));
       return;
-    case DType::kQ8_0: return;
   }
 }
 
 template <typename T>
 void Narrow(DType type, const T* from, std::byte* to, size_t count) {
-  EKVI_CHECK(type != DType::kQ8_0);
   switch (type) {
     case DType::kF64: return NarrowPlain<double>(from, to, count);
     case DType::kF32: return NarrowPlain<float>(from, to, count);
@@ -217,16 +213,6 @@ void Narrow(DType type, const T* from, std::byte* to, size_t count) {
     case DType::kBF16:
       for (size_t i = 0; i < count; ++i) Store(RoundToBF16(from[i]), to, i);
       return;
-    case DType::kQ8_0: return;
-  }
-}
-
-template <typename T>
-void WidenQ8(const std::byte* from, T* to, size_t count) {
-  EKVI_CHECK_OP(==, count % kQ8BlockValues, size_t{0});
-  for (; count > 0; count -= kQ8BlockValues, from += kQ8BlockBytes, to += kQ8BlockValues) {
-    const auto scale = static_cast<T>(ToF32(Load<F16>(from, 0)));
-    for (size_t i = 0; i < kQ8BlockValues; ++i) to[i] = scale * static_cast<T>(Load<int8_t>(from + sizeof(F16), i));
   }
 }
 
@@ -234,7 +220,5 @@ template void Widen(DType, const std::byte*, float*, size_t);
 template void Widen(DType, const std::byte*, double*, size_t);
 template void Narrow(DType, const float*, std::byte*, size_t);
 template void Narrow(DType, const double*, std::byte*, size_t);
-template void WidenQ8(const std::byte*, float*, size_t);
-template void WidenQ8(const std::byte*, double*, size_t);
 
 }  // namespace ekvi::numeric

@@ -26,17 +26,10 @@ BF16 ToBF16(float value);
 F16 ToF16(double value);
 BF16 ToBF16(double value);
 
-// `count` values of `type` (not kQ8_0) at `from` into `to`, and back. T is float or double; no alignment is required.
+// `count` values of `type` at `from` into `to`, and back. T is float or double; no alignment is required.
 template <typename T>
 void Widen(DType type, const std::byte* from, T* to, size_t count);
 template <typename T>
 void Narrow(DType type, const T* from, std::byte* to, size_t count);
-
-// Q8_0: blocks of 32 values, an f16 scale and 32 int8, 34 bytes; value = scale × int8, exact in float.
-inline constexpr size_t kQ8BlockValues = 32;
-inline constexpr size_t kQ8BlockBytes = 34;
-// `count` is a multiple of 32.
-template <typename T>
-void WidenQ8(const std::byte* from, T* to, size_t count);
 
 }  // namespace ekvi::numeric

@@ -235,49 +235,19 @@ TEST(Convert, FloatAndDouble_CrossWithOneRounding) {
   EXPECT_EQ(wide[0], static_cast<double>(0.1f));
 }
 
-TEST(Convert, Q8_GivesScaleTimesIntegerExactly) {
-  std::vector<std::byte> blocks(3 * kQ8BlockBytes);
-  const uint16_t scales[] = {0x3C00, 0xBFFF, 0x0001};  // 1, -1.9990234375, 2^-24
-  for (size_t block = 0; block < 3; ++block) {
-    std::memcpy(blocks.data() + block * kQ8BlockBytes, &scales[block], 2);
-    for (size_t i = 0; i < 32; ++i) {
-      const auto value = static_cast<int8_t>(i == 31 ? -128 : 127 - 8 * static_cast<int>(i));
-      std::memcpy(blocks.data() + block * kQ8BlockBytes + 2 + i, &value, 1);
-    }
-  }
-  std::vector<float> singles(96);
-  std::vector<double> doubles(96);
-  WidenQ8(blocks.data(), singles.data(), 96);
-  WidenQ8(blocks.data(), doubles.data(), 96);
-  for (size_t i = 0; i < 96; ++i) {
-    const double value = i % 32 == 31 ? -128 : 127 - 8 * static_cast<int>(i % 32);
-    ASSERT_EQ(doubles[i], kF16.Value(scales[i / 32]) * value);
-    ASSERT_EQ(static_cast<double>(singles[i]), doubles[i]);
-  }
-}
-
-TEST(ConvertDeathTest, BlocksWhereValuesAreAsked_AreABug) {
-  float value = 0;
-  std::byte bytes[34] = {};
-  EXPECT_DEATH(Widen(DType::kQ8_0, bytes, &value, 1), "kQ8_0");
-  EXPECT_DEATH(WidenQ8(bytes, &value, 31), "31 and 0");
-}
-
 TEST(DType, Names_ParseBack) {
-  for (const DType type : {DType::kF64, DType::kF32, DType::kF16, DType::kBF16, DType::kQ8_0}) {
+  for (const DType type : {DType::kF64, DType::kF32, DType::kF16, DType::kBF16}) {
     EXPECT_EQ(ParseDType(DTypeName(type)), type);
   }
   EXPECT_FALSE(ParseDType("F32").has_value());
   EXPECT_FALSE(ParseDType("").has_value());
 }
 
-TEST(DType, Bytes_CountValuesOrBlocks) {
+TEST(DType, Bytes_CountValues) {
   EXPECT_EQ(DTypeBytes(DType::kF64, 3), 24u);
   EXPECT_EQ(DTypeBytes(DType::kF32, 3), 12u);
   EXPECT_EQ(DTypeBytes(DType::kF16, 3), 6u);
   EXPECT_EQ(DTypeBytes(DType::kBF16, 3), 6u);
-  EXPECT_EQ(DTypeBytes(DType::kQ8_0, 64), 68u);
-  EXPECT_EQ(DTypeBytes(DType::kQ8_0, 0), 0u);
 }
 
 }  // namespace

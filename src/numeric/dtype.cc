@@ -1,17 +1,16 @@
 #include "ekvi/dtype.h"
 
 #include "base/check.h"
-#include "numeric/convert.h"
 
 namespace ekvi {
 namespace {
 
-// In the order of DType. kQ8_0 has no bytes per value.
+// In the order of DType.
 struct Entry {
   std::string_view name;
   size_t value_bytes;
 };
-constexpr Entry kEntries[] = {{"f64", 8}, {"f32", 4}, {"f16", 2}, {"bf16", 2}, {"q8_0", 0}};
+constexpr Entry kEntries[] = {{"f64", 8}, {"f32", 4}, {"f16", 2}, {"bf16", 2}};
 
 const Entry& EntryOf(DType type) {
   const auto index = static_cast<size_t>(type);
@@ -21,11 +20,7 @@ const Entry& EntryOf(DType type) {
 
 }  // namespace
 
-size_t DTypeBytes(DType type, size_t count) {
-  if (type != DType::kQ8_0) return EntryOf(type).value_bytes * count;
-  EKVI_CHECK_OP(==, count % numeric::kQ8BlockValues, size_t{0});
-  return count / numeric::kQ8BlockValues * numeric::kQ8BlockBytes;
-}
+size_t DTypeBytes(DType type, size_t count) { return EntryOf(type).value_bytes * count; }
 
 std::string_view DTypeName(DType type) { return EntryOf(type).name; }
 

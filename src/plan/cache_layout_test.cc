@@ -105,7 +105,7 @@ TEST(CheckLayout, EachBadField_IsNamed) {
   layout.layers[0].head_dim_v = 0;
   ExpectRefused(ErrorCode::kInvalidArgument, "head_dim_v of layer 0 = 0", [&] { BlockBytes(layout, 16); });
   layout = Uneven();
-  layout.dtype_v = DType::kQ8_0;
+  layout.dtype_v = static_cast<DType>(-1);
   ExpectRefused(ErrorCode::kInvalidArgument, "dtype_v", [&] { ContiguousBytes(layout, {}); });
   layout.dtype_v = static_cast<DType>(77);
   ExpectRefused(ErrorCode::kInvalidArgument, "77", [&] { PagedBytes(layout, {}); });

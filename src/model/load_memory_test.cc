@@ -1,0 +1,122 @@
+// Goal: loading a quantized model takes at most 1.25 times its file in memory, at any time. Method: synthetic models of
+// some tens of MB, written by a process of their own, loaded from the file; the kernel's mark of the most resident
+// memory, reset before.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "base/memory_limits.h"
+#include "files/gguf_test_builder.h"
+#include "model/family.h"
+#include "model/weights.h"
+#include "model/weights_gguf.h"
+#include "numeric/block_testing.h"
+
+namespace ekvi::model {
+namespace {
+
+using numeric::Format;
+
+constexpr int64_t kWidth = 1024, kFfn = 2816, kVocabulary = 8192, kLayers = 8, kKvWidth = 512;
+
+// A Llama whose head is its embedding; all matrices in one format.
+class SyntheticFile {
+ public:
+  SyntheticFile(Format format, uint32_t type)
+      : format_(format),
+        type_(type),
+        path_(std::filesystem::temp_directory_path() / ("ekvi-load-memory-" + std::to_string(::getpid()))) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      Write();
+      ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+  }
+  ~SyntheticFile() { std::filesystem::remove(path_); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  void Write() {
+    builder_.String("general.architecture", "llama").U32("llama.context_length", 128).U32("llama.block_count", kLayers);
+    builder_.U32("llama.embedding_length", kWidth).U32("llama.feed_forward_length", kFfn);
+    builder_.U32("llama.attention.head_count", 8).U32("llama.attention.head_count_kv", 4);
+    builder_.F32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+    builder_.Strings("tokenizer.ggml.tokens", std::vector<std::string>(kVocabulary, "x"));
+    Matrix("token_embd.weight", kVocabulary, kWidth);
+    for (int i = 0; i < kLayers; ++i) {
+      const std::string block = "blk." + std::to_string(i) + ".";
+      Vector(block + "attn_norm.weight");
+      Vector(block + "ffn_norm.weight");
+      Matrix(block + "attn_q.weight", kWidth, kWidth);
+      Matrix(block + "attn_k.weight", kKvWidth, kWidth);
+      Matrix(block + "attn_v.weight", kKvWidth, kWidth);
+      Matrix(block + "attn_output.weight", kWidth, kWidth);
+      Matrix(block + "ffn_gate.weight", kFfn, kWidth);
+      Matrix(block + "ffn_up.weight", kFfn, kWidth);
+      Matrix(block + "ffn_down.weight", kWidth, kFfn);
+    }
+    Vector("output_norm.weight");
+    std::ofstream(path_, std::ios::binary) << builder_.Build();
+  }
+
+  void Matrix(const std::string& name, int64_t rows, int64_t columns) {
+    const numeric::RandomValues row(format_, static_cast<size_t>(columns), random_);
+    const std::string stored(reinterpret_cast<const char*>(row.data()),
+                             numeric::FormatBytes(format_, static_cast<size_t>(columns)));
+    std::string data;
+    for (int64_t i = 0; i < rows; ++i) data += stored;
+    builder_.Tensor(name, {static_cast<uint64_t>(columns), static_cast<uint64_t>(rows)}, type_, data);
+  }
+
+  void Vector(const std::string& name) {
+    std::string data;
+    for (int64_t i = 0; i < kWidth; ++i) data += files::GgufBytes(1.0f);
+    builder_.Tensor(name, {kWidth}, 0, data);
+  }
+
+  Format format_;
+  uint32_t type_;
+  std::filesystem::path path_;
+  base::Random random_{1};
+  files::GgufBuilder builder_;
+};
+
+// False where the system does not allow it.
+bool ForgetPeak() {
+  std::ofstream file("/proc/self/clear_refs");
+  file << "5";
+  file.close();
+  return !file.fail();
+}
+
+void ExpectLittleMemory(Format format, uint32_t type) {
+  const SyntheticFile synthetic(format, type);
+  const auto file_bytes = static_cast<double>(std::filesystem::file_size(synthetic.path()));
+  ASSERT_GT(file_bytes, 20e6);
+  if (!ForgetPeak()) GTEST_SKIP() << "the peak of resident memory cannot be reset here";
+  const uint64_t before = base::PeakResidentBytes();
+  const auto file = std::make_shared<const files::GgufFile>(files::GgufFile::Open(synthetic.path()));
+  const FamilyModel model = FamilyOf(*file).read(*file, kVocabulary);
+  base::ThreadPool pool(2);
+  const auto weights = LoadWeights<float>(model.config, model.names, GgufSource(file), pool, BlockArithmetic::kInt8);
+  const auto taken = static_cast<double>(base::PeakResidentBytes() - before);
+  std::printf("%-6s file %.1f MB, packed %.1f MB, most resident %.2f times the file\n",
+              std::string(numeric::FormatName(format)).c_str(), file_bytes / 1e6,
+              static_cast<double>(weights->bytes()) / 1e6, taken / file_bytes);
+  EXPECT_LE(taken, 1.2 * file_bytes) << numeric::FormatName(format);  // leaves 0.05 for the program itself
+}
+
+TEST(LoadMemory, QuantizedModels_TakeLittleMoreThanTheirFile) {
+  ExpectLittleMemory(Format::kQ4_0, 2);
+  ExpectLittleMemory(Format::kQ4_K, 12);
+  ExpectLittleMemory(Format::kMXFP4, 39);
+}
+
+}  // namespace
+}  // namespace ekvi::model
