@@ -16,6 +16,12 @@ int32_t Checked(const text::Vocabulary& vocabulary, int32_t token) {
               fmt::format("id {}, vocabulary {}", token, vocabulary.size()), "ids count from 0");
 }
 
+const text::Tokenizer& TokenizerOf(const Model::Impl& impl) {
+  if (impl.loaded.tokenizer) return *impl.loaded.tokenizer;
+  throw Error(ErrorCode::kUnsupported, fmt::format("{}: the model has no tokenizer", impl.loaded.info.path),
+              "it takes and gives token ids only", "put its tokenizer.json into the folder, or use --tokens 1,2,3");
+}
+
 }  // namespace
 
 Model::Model(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -38,20 +44,26 @@ CacheLayout Model::cache_layout(std::optional<DType> k, std::optional<DType> v) 
 }
 
 std::vector<int32_t> Model::Encode(std::string_view text, const EncodeOptions& options) const {
-  return impl_->loaded.tokenizer->Encode(text, options);
+  return TokenizerOf(*impl_).Encode(text, options);
 }
-std::string Model::Decode(std::span<const int32_t> tokens) const { return impl_->loaded.tokenizer->Decode(tokens); }
-std::unique_ptr<TextStream> Model::NewTextStream() const { return text::NewTextStream(*impl_->loaded.tokenizer); }
+bool Model::has_tokenizer() const { return impl_->loaded.tokenizer != nullptr; }
+std::string Model::Decode(std::span<const int32_t> tokens) const { return TokenizerOf(*impl_).Decode(tokens); }
+std::unique_ptr<TextStream> Model::NewTextStream() const { return text::NewTextStream(TokenizerOf(*impl_)); }
 
 std::string_view Model::Piece(int32_t token) const {
-  const text::Vocabulary& vocabulary = impl_->loaded.tokenizer->vocabulary();
+  const text::Vocabulary& vocabulary = TokenizerOf(*impl_).vocabulary();
   return vocabulary.Piece(Checked(vocabulary, token));
 }
 bool Model::IsControl(int32_t token) const {
-  const text::Vocabulary& vocabulary = impl_->loaded.tokenizer->vocabulary();
+  const text::Vocabulary& vocabulary = TokenizerOf(*impl_).vocabulary();
   return vocabulary.Kind(Checked(vocabulary, token)) == text::PieceKind::kControl;
 }
-std::optional<int32_t> Model::begin_token() const { return impl_->loaded.tokenizer->vocabulary().begin(); }
-std::span<const int32_t> Model::end_tokens() const { return impl_->loaded.tokenizer->vocabulary().ends(); }
+std::optional<int32_t> Model::begin_token() const {
+  return has_tokenizer() ? TokenizerOf(*impl_).vocabulary().begin() : std::nullopt;
+}
+std::span<const int32_t> Model::end_tokens() const {
+  return has_tokenizer() ? std::span<const int32_t>(TokenizerOf(*impl_).vocabulary().ends())
+                         : std::span<const int32_t>();
+}
 
 }  // namespace ekvi

@@ -25,6 +25,7 @@ class MemorySource final : public TensorSource, public std::enable_shared_from_t
   void Set(const std::string& name, int64_t index, double value);
 
   std::optional<StoredTensor> Find(std::string_view name) const override;
+  bool Has(std::string_view name) const override { return tensors_.find(name) != tensors_.end(); }
   std::shared_ptr<const void> owner() const override { return shared_from_this(); }
   std::string file() const override { return "memory"; }
 

@@ -89,30 +89,44 @@ class Loader {
   template <typename V>
   std::vector<V> Vector(const TensorRef& ref, int64_t size) const {
     const int64_t stored = ref.stored > 0 ? ref.stored : size;
-    const StoredTensor tensor = Require(ref, {stored});
+    const StoredTensor tensor = Require(ref, Stacked(ref, {stored}));
     std::vector<V> all(stored), picked(size);
-    ReadValues(tensor.dtype, tensor.bytes.data(), all.data(), all.size());
+    ReadValues(tensor.dtype, SliceOf(ref, tensor, stored), all.data(), all.size());
     if (const int64_t bad = FirstNotFinite<V>(all); bad >= 0)
-      throw NotFinite(tensor.name, fmt::format("value {} of {}", bad, stored));
-    for (int64_t i = 0; i < size; ++i) picked[i] = all[ref.order.empty() ? ref.first + i : ref.order[i]];
+      throw NotFinite(tensor.name, fmt::format("value {} of {}", ref.slice * stored + bad, tensor.values()));
+    for (int64_t i = 0; i < size; ++i)
+      picked[i] = all[ref.order.empty() ? ref.first + i * ref.step : ref.order[i]] + static_cast<V>(ref.shift);
     return picked;
+  }
+
+  static std::vector<int64_t> Stacked(const TensorRef& ref, std::vector<int64_t> shape) {
+    if (ref.slices > 0) shape.insert(shape.begin(), ref.slices);
+    return shape;
+  }
+
+  // Where the slice begins; `values` is what one holds.
+  static const std::byte* SliceOf(const TensorRef& ref, const StoredTensor& tensor, int64_t values) {
+    return tensor.bytes.data() + ref.slice * DTypeBytes(tensor.dtype, static_cast<size_t>(values));
   }
 
   Linear<T> Matrix(const TensorRef& ref, const TensorRef* bias, int64_t outputs, int64_t inputs) const {
     const int64_t stored = ref.stored > 0 ? ref.stored : outputs;
     const bool output_rows = ref.storage == MatrixStorage::kOutputRows;
-    const StoredTensor tensor = output_rows ? Require(ref, {stored, inputs}) : Require(ref, {inputs, stored});
+    const StoredTensor tensor = Require(
+        ref, Stacked(ref, output_rows ? std::vector<int64_t>{stored, inputs} : std::vector<int64_t>{inputs, stored}));
+    std::vector<int32_t> steps(ref.step == 1 ? 0 : outputs);
+    for (size_t i = 0; i < steps.size(); ++i) steps[i] = static_cast<int32_t>(ref.first + i * ref.step);
     const std::string file = source_.file();
     const MatrixView view{.name = tensor.name,
                           .file = file,
                           .dtype = tensor.dtype,
-                          .data = tensor.bytes.data(),
+                          .data = SliceOf(ref, tensor, stored * inputs),
                           .stored_outputs = stored,
                           .outputs = outputs,
                           .inputs = inputs,
                           .storage = ref.storage,
                           .first_output = ref.first,
-                          .output_order = ref.order};
+                          .output_order = ref.step == 1 ? ref.order : steps};
     return Linear<T>(view, bias != nullptr ? Vector<T>(*bias, outputs) : std::vector<T>(), pool_);
   }
 
@@ -123,11 +137,12 @@ class Loader {
     return weights;
   }
 
+  static const TensorRef* Bias(bool wanted, const TensorRef& ref) { return wanted ? &ref : nullptr; }
+
   LayerWeights<T> Layer(const LayerConfig& layer, const LayerNames& names) const {
-    const auto bias = [](bool wanted, const TensorRef& ref) { return wanted ? &ref : nullptr; };
     const AttentionConfig& a = layer.attention;
     const BiasConfig& biases = layer.biases;
-    const int64_t width = config_.width, ffn = layer.ffn.width;
+    const int64_t width = config_.width;
     const bool all_heads = a.qk_norm_span == QkNormSpan::kAllHeads;
     LayerWeights<T> w;
     w.attention_norm = Norm(layer.attention_norm, names.attention_norm, width);
@@ -136,15 +151,33 @@ class Loader {
     w.ffn_out_norm = Norm(layer.ffn_out_norm, names.ffn_out_norm, width);
     w.q_norm = Norm(a.q_norm, names.q_norm, all_heads ? a.q_width() : a.head_dim_k);
     w.k_norm = Norm(a.k_norm, names.k_norm, all_heads ? a.k_width() : a.head_dim_k);
-    w.q = Matrix(names.q, bias(biases.q, names.q_bias), a.q_width(), width);
-    w.k = Matrix(names.k, bias(biases.k, names.k_bias), a.k_width(), width);
-    w.v = Matrix(names.v, bias(biases.v, names.v_bias), a.v_width(), width);
-    w.o = Matrix(names.o, bias(biases.o, names.o_bias), width, a.out_width());
-    if (layer.ffn.gate) w.gate = Matrix(names.gate, bias(biases.gate, names.gate_bias), ffn, width);
-    w.up = Matrix(names.up, bias(biases.up, names.up_bias), ffn, width);
-    w.down = Matrix(names.down, bias(biases.down, names.down_bias), width, ffn);
+    w.q = Matrix(names.q, Bias(biases.q, names.q_bias), a.q_width(), width);
+    w.k = Matrix(names.k, Bias(biases.k, names.k_bias), a.k_width(), width);
+    w.v = Matrix(names.v, Bias(biases.v, names.v_bias), a.v_width(), width);
+    w.o = Matrix(names.o, Bias(biases.o, names.o_bias), width, a.out_width());
     if (a.sink_logits) w.sink_logits = Vector<double>(names.sink_logits, a.q_heads);
+    if (layer.ffn.kind == FeedForwardKind::kDense)
+      w.ffn = FeedForward(layer, names.ffn);
+    else
+      Experts(layer, names, w);
     return w;
+  }
+
+  FeedForwardWeights<T> FeedForward(const LayerConfig& layer, const FeedForwardNames& names) const {
+    const BiasConfig& biases = layer.biases;
+    const int64_t width = config_.width, ffn = layer.ffn.width;
+    FeedForwardWeights<T> w;
+    if (layer.ffn.gate) w.gate = Matrix(names.gate, Bias(biases.gate, names.gate_bias), ffn, width);
+    w.up = Matrix(names.up, Bias(biases.up, names.up_bias), ffn, width);
+    w.down = Matrix(names.down, Bias(biases.down, names.down_bias), width, ffn);
+    return w;
+  }
+
+  void Experts(const LayerConfig& layer, const LayerNames& names, LayerWeights<T>& w) const {
+    const ExpertsConfig& experts = layer.ffn.experts;
+    EKVI_CHECK_OP(==, static_cast<int>(names.experts.size()), experts.count);
+    w.router = Matrix(names.router, Bias(experts.router_bias, names.router_bias), experts.count, config_.width);
+    for (const FeedForwardNames& expert : names.experts) w.experts.push_back(FeedForward(layer, expert));
   }
 
   const DecoderConfig& config_;
@@ -152,6 +185,11 @@ class Loader {
   const TensorSource& source_;
   base::ThreadPool& pool_;
 };
+
+template <typename T>
+size_t BytesOf(const FeedForwardWeights<T>& ffn) {
+  return ffn.gate.bytes() + ffn.up.bytes() + ffn.down.bytes();
+}
 
 template <typename T>
 size_t BytesOf(const NormWeights<T>& norm) {
@@ -178,7 +216,9 @@ template <typename T>
 size_t DecoderWeights<T>::bytes() const {
   size_t bytes = head.bytes() + BytesOf(final_norm);
   for (const LayerWeights<T>& l : layers) {
-    for (const Linear<T>* linear : {&l.q, &l.k, &l.v, &l.o, &l.gate, &l.up, &l.down}) bytes += linear->bytes();
+    for (const Linear<T>* linear : {&l.q, &l.k, &l.v, &l.o, &l.router}) bytes += linear->bytes();
+    bytes += BytesOf(l.ffn);
+    for (const FeedForwardWeights<T>& expert : l.experts) bytes += BytesOf(expert);
     for (const NormWeights<T>* norm :
          {&l.attention_norm, &l.attention_out_norm, &l.ffn_norm, &l.ffn_out_norm, &l.q_norm, &l.k_norm}) {
       bytes += BytesOf(*norm);

@@ -11,12 +11,12 @@ std::vector<int64_t> ShapeOf(const files::GgufTensor& tensor) {
 }
 
 std::optional<StoredTensor> GgufSource::Find(std::string_view name) const {
-  const files::GgufTensor* tensor = file_->FindTensor(name);
+  const auto [file, tensor] = parts_->Find(name);
   if (tensor == nullptr) return std::nullopt;
   return StoredTensor{.name = tensor->name,
-                      .dtype = file_->ComputedType(*tensor),
+                      .dtype = file->ComputedType(*tensor),
                       .shape = ShapeOf(*tensor),
-                      .bytes = file_->Data(*tensor)};
+                      .bytes = file->Data(*tensor)};
 }
 
 }  // namespace ekvi::model

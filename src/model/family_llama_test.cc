@@ -1,8 +1,6 @@
 // Goal: a GGUF file of the Llama family becomes the right configuration and weights, or is refused by the key. Method:
 // files written from random models whose logits are known, doctored one key or tensor at a time, and the shared small
 // models.
-#include "model/llama.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "files/gguf_test_builder.h"
 #include "files/reader_expect_error.h"
 #include "model/decoder_testing.h"
+#include "model/llama.h"
 #include "model/rope.h"
 #include "model/weights_gguf.h"
 
