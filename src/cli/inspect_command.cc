@@ -75,7 +75,7 @@ int Run(const Arguments& arguments, Console& console) {
   Progress progress(ProgressModeOf(arguments));
   const auto model = ModelOf(arguments, progress);
   const CacheTypes types = CacheTypesOf(arguments);
-  const int64_t context = arguments.Given("ctx") ? ContextOf(arguments, *model).tokens : model->info().context;
+  const int64_t context = arguments.Given("ctx") ? ContextOf(arguments, *model).tokens : model->info().default_context;
   const CacheFigures cache = CacheFiguresOf(model->cache_layout(types.k, types.v), context,
                                             static_cast<int>(arguments.Integer("block").value()));
   if (console.json()) {

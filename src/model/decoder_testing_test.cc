@@ -197,7 +197,8 @@ class Reference {
     for (size_t first = 0; first < heads.size(); first += head_dim) {
       for (int i = 0; i < half; ++i) {
         const double divisor = rope.divisors.empty() ? 1 : rope.divisors[i];
-        const double angle = position * std::pow(rope.base, -2.0 * i / rope.dims) / divisor;
+        const double angle =
+            position * std::pow(rope.base, -2.0 * i / (rope.period > 0 ? rope.period : rope.dims)) / divisor;
         const double c = rope.attention_factor * std::cos(angle), s = rope.attention_factor * std::sin(angle);
         const double a = heads[first + i], b = heads[first + half + i];
         heads[first + i] = a * c - b * s;
@@ -378,6 +379,11 @@ DecoderConfig GptLike(int layers) {
   return config;
 }
 
+void MakeMixture(LayerConfig& layer, int count, int used, RouterWeights weights) {
+  layer.ffn.kind = FeedForwardKind::kExperts;
+  layer.ffn.experts = {.count = count, .used = used, .weights = weights};
+}
+
 ReferencePass ReferenceForward(const TestModel& model, const std::vector<int32_t>& tokens) {
   return Reference(model).Forward(tokens);
 }
@@ -406,6 +412,23 @@ template std::vector<float> FeedRow(Decoder<float>&, KvCache&, int, std::span<co
                                     const std::vector<int64_t>&);
 template std::vector<double> FeedRow(Decoder<double>&, KvCache&, int, std::span<const int32_t>,
                                      const std::vector<int64_t>&);
+
+template <typename T>
+std::vector<int32_t> Continue(Decoder<T>& decoder, KvCache& cache, std::span<const int32_t> prompt, int count) {
+  std::vector<T> logits(decoder.config().vocabulary);
+  StepRow rows[] = {{0, prompt, 1}};
+  std::vector<int32_t> tokens;
+  int32_t next = 0;
+  for (int i = 0; i < count; ++i) {
+    decoder.Step(cache, rows, OutTo(logits.data()));
+    next = static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+    tokens.push_back(next);
+    rows[0].tokens = {&next, 1};
+  }
+  return tokens;
+}
+template std::vector<int32_t> Continue(Decoder<float>&, KvCache&, std::span<const int32_t>, int);
+template std::vector<int32_t> Continue(Decoder<double>&, KvCache&, std::span<const int32_t>, int);
 
 std::vector<double> StoredRow(const KvCache& cache, int row) {
   std::vector<double> all;

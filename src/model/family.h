@@ -114,7 +114,6 @@ struct HubRules {
   double theta = 10000, share = 1;                              // where they are missing
   std::string_view local_theta = {};  // key: windowed layers rotate by it, without scaling; empty: as the others
   double local_theta_otherwise = 10000;
-  bool requires_rope = false;        // a missing rope_parameters or rope_scaling is an error
   bool mixture = false;              // layers have experts
   std::string_view expert_ffn = {};  // key of an expert's width; empty: the same as `ffn`
   bool renormalised = true;          // where norm_topk_prob is missing

@@ -53,8 +53,7 @@ void Gemma2FromHub(const HubKeys& keys, Settings& settings) {
 }
 
 void Gemma3FromHub(const HubKeys& keys, Settings& settings) {
-  LaterFromHub(keys, settings);
-  settings.score_cap = keys.CapOrNone("attn_logit_softcapping", 0);
+  LaterFromHub(keys, settings);  // the reference has no use for attn_logit_softcapping here
   settings.logits_cap = keys.CapOrNone("final_logit_softcapping", 0);
 }
 

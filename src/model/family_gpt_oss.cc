@@ -15,6 +15,13 @@ void MoreFromHub(const HubKeys& keys, Settings& settings) {
   settings.activation = kernels::Activation::kClampedSwiglu;  // whatever hidden_act says
   settings.limit = keys.Positive("swiglu_limit", kLimit);
   settings.alpha = keys.Positive("swiglu_alpha", kAlpha);
+  if (keys.Has("rope_parameters") || keys.Has("rope_scaling")) return;
+  // What the reference takes where the file does not say.
+  const YarnScaling yarn{.factor = 32, .original_context = 4096, .ramp = YarnRamp::kExact};
+  for (std::optional<RopeConfig>& rope : settings.ropes) {
+    rope->divisors = YarnDivisors(rope->dims, rope->base, yarn);
+    rope->attention_factor = YarnAttentionFactor(yarn.factor);
+  }
 }
 
 }  // namespace
@@ -38,7 +45,6 @@ constinit const Family kGptOss = {
             .full_every = 2,
             .window = 128,
             .theta = 150000,
-            .requires_rope = true,
             .mixture = true,
             .names = {.router = "mlp.router", .interleaved_experts = true, .sinks = "self_attn.sinks"},
             .more = MoreFromHub},

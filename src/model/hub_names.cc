@@ -100,8 +100,13 @@ class Namer {
   }
 
   void Experts(const std::string& at, int64_t layer, LayerNames& n) const {
-    n.router = Ref(at, names_.router, ".weight"), n.router_bias = Ref(at, names_.router, ".bias");
-    const std::string experts = at + std::string(names_.experts);
+    // Newer writers may give every mixture the same names.
+    const HubNames usual;
+    const bool renamed =
+        !source_.Has(Ref(at, names_.router, ".weight").tensor) && source_.Has(Ref(at, usual.router, ".weight").tensor);
+    const std::string_view router = renamed ? usual.router : names_.router;
+    n.router = Ref(at, router, ".weight"), n.router_bias = Ref(at, router, ".bias");
+    const std::string experts = at + std::string(renamed ? usual.experts : names_.experts);
     for (int64_t expert = 0; expert < s_.experts[layer].count; ++expert) {
       if (names_.interleaved_experts || source_.Has(experts + "gate_up_proj"))
         n.experts.push_back(Stacked(experts, layer, expert));

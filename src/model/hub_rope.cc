@@ -50,13 +50,10 @@ std::string_view TypeOf(const RopeKeys& keys) {
 
 // rope_scaling, where it is not empty, else rope_parameters; of these the part for `kind`, where they have parts. What
 // is not by kind does not hold for layers with a theta of their own.
-std::optional<HubKeys> OwnKeys(const HubKeys& keys, const HubRules& rules, std::string_view kind, bool local) {
+std::optional<HubKeys> OwnKeys(const HubKeys& keys, std::string_view kind, bool local) {
   std::optional<files::JsonObject> object = keys.object().Object("rope_scaling");
   if (!object || object->value().members.empty()) object = keys.object().Object("rope_parameters");
-  if (!object) {
-    if (rules.requires_rope) throw keys.object().Missing("rope_parameters");
-    return std::nullopt;
-  }
+  if (!object) return std::nullopt;
   if (auto part = object->Object(kind)) return HubKeys(*part);
   if (local) return std::nullopt;
   return HubKeys(*object);
@@ -117,6 +114,12 @@ void ApplyScaling(const RopeKeys& keys, RopeConfig& rope) {
   const std::string_view type = TypeOf(keys);
   const bool su = keys.rules.model_type == "phi3" && (type == "su" || type == "yarn");  // earlier names for longrope
   if (type == "default") return;
+  if (rope.period > 0 && type != "linear") {
+    throw keys.config.Fail(
+        ErrorCode::kUnsupported, keys.rules.rope_share,
+        fmt::format("an odd number of dimensions with rope type {} is not computed", files::Quote(type)),
+        fmt::format("{} of a head of {} rotate", rope.period, keys.settings.head_dim_k));
+  }
   if (type == "linear") {
     rope.divisors = LinearDivisors(rope.dims, keys.Number("factor"));
   } else if (type == "llama3") {
@@ -139,7 +142,7 @@ void ApplyScaling(const RopeKeys& keys, RopeConfig& rope) {
 
 RopeConfig ReadHubRope(const HubKeys& keys, const HubRules& rules, const Settings& settings, std::string_view kind) {
   const bool local = kind == "sliding_attention" && !rules.local_theta.empty();
-  const RopeKeys own{keys, OwnKeys(keys, rules, kind, local), rules, settings};
+  const RopeKeys own{keys, OwnKeys(keys, kind, local), rules, settings};
   const double share = own.Share();
   // The reference rotates pairs (i, i + n) for i below n = half of the share, rounded up, by the unrounded period.
   const auto share_dims = static_cast<int>(static_cast<double>(settings.head_dim_k) * share);
