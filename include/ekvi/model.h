@@ -37,6 +37,8 @@ struct LayerInfo {
   int experts = 0, experts_used = 0;  // 0: not a mixture
   int rope_dims = 0;                  // numbers of a head that rotate; 0: none
   double rope_base = 0;
+  bool rope_scaled = false;  // stretched: linear, llama3, YaRN, LongRoPE
+  bool operator==(const LayerInfo&) const = default;
 };
 
 struct ModelInfo {

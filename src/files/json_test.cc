@@ -10,9 +10,10 @@ namespace ekvi::files {
 namespace {
 
 TEST(Json, ValuesOfEveryKind_ComeOutAsWritten) {
-  const JsonValue json = ParseJson(
-      R"({"i": -8, "big": 9223372036854775808, "n": 1e-5, "t": true, "s": "h\u00e9", "x": null, "a": [1, [2]], "o": {}})",
-      "f");
+  const JsonValue json =
+      ParseJson(R"({"i": -8, "big": 9223372036854775808, "n": 1e-5, "t": true, "s": "h\u00e9", "x": null, )"
+                R"("a": [1, [2]], "o": {}})",
+                "f");
   const JsonObject object(json, "f");
   EXPECT_EQ(object.Integer("i"), -8);
   EXPECT_EQ(object.Number("i"), -8.0);

@@ -209,19 +209,18 @@ struct Refusal {
   std::function<void(LlamaFile&)> change;
 };
 
+void ExpectRefused(std::span<const Refusal> refusals) {
+  for (const Refusal& refusal : refusals) {
+    LlamaFile file = FileOf(RandomModel(LlamaLike(4, 2), 49, DType::kF32));
+    refusal.change(file);
+    const std::string bytes = file.Build();
+    files::ExpectError(refusal.code, refusal.words, [&] { LoadFile<float>(bytes, 41); });
+  }
+}
+
 TEST(Llama, WhatIsNotComputedOrOutOfRange_IsRefusedByKey) {
   constexpr ErrorCode kCorrupt = ErrorCode::kCorrupt, kUnsupported = ErrorCode::kUnsupported;
   const Refusal refusals[] = {
-      {kCorrupt,
-       {"llama.expert_count", "1025 is out of range"},
-       [](LlamaFile& f) { f.keys.U32("llama.expert_count", 1025); }},
-      {kCorrupt,
-       {"llama.expert_used_count", "9 is out of range", "1 … 8"},
-       [](LlamaFile& f) { f.keys.U32("llama.expert_count", 8).U32("llama.expert_used_count", 9); }},
-      {kUnsupported,
-       {"llama.expert_gating_func", "2"},
-       [](LlamaFile& f) { f.keys.U32("llama.expert_count", 8).U32("llama.expert_gating_func", 2); }},
-      {kUnsupported, {"llama.logit_scale"}, [](LlamaFile& f) { f.keys.F32("llama.logit_scale", 0.5f); }},
       {kUnsupported,
        {"llama.attention.causal", "false"},
        [](LlamaFile& f) { f.keys.Bool("llama.attention.causal", false); }},
@@ -263,12 +262,24 @@ TEST(Llama, WhatIsNotComputedOrOutOfRange_IsRefusedByKey) {
          }
        }},
   };
-  for (const Refusal& refusal : refusals) {
-    LlamaFile file = FileOf(RandomModel(LlamaLike(4, 2), 49, DType::kF32));
-    refusal.change(file);
-    const std::string bytes = file.Build();
-    files::ExpectError(refusal.code, refusal.words, [&] { LoadFile<float>(bytes, 41); });
-  }
+  ExpectRefused(refusals);
+}
+
+TEST(Llama, ExpertsThatCannotBe_AreRefusedByKey) {
+  constexpr ErrorCode kCorrupt = ErrorCode::kCorrupt, kUnsupported = ErrorCode::kUnsupported;
+  const Refusal refusals[] = {
+      {kCorrupt,
+       {"llama.expert_count", "1025 is out of range"},
+       [](LlamaFile& f) { f.keys.U32("llama.expert_count", 1025); }},
+      {kCorrupt,
+       {"llama.expert_used_count", "9 is out of range", "1 … 8"},
+       [](LlamaFile& f) { f.keys.U32("llama.expert_count", 8).U32("llama.expert_used_count", 9); }},
+      {kUnsupported,
+       {"llama.expert_gating_func", "2"},
+       [](LlamaFile& f) { f.keys.U32("llama.expert_count", 8).U32("llama.expert_gating_func", 2); }},
+      {kUnsupported, {"llama.logit_scale"}, [](LlamaFile& f) { f.keys.F32("llama.logit_scale", 0.5f); }},
+  };
+  ExpectRefused(refusals);
 }
 
 TEST(Llama, HugeClaimsWithoutTensors_AreRefusedWithoutMemory) {

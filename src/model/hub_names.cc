@@ -21,7 +21,7 @@ class Namer {
     n.embedding = Ref(prefix_, names_.embedding, ".weight");
     n.positions = Ref(prefix_, names_.positions, ".weight");
     n.final_norm = Norm(prefix_, names_.final_norm);
-    n.head = Ref("", names_.head, ".weight");
+    n.head = Head();
     for (int64_t i = 0; i < s_.layers; ++i) n.layers.push_back(Layer(i));
     return n;
   }
@@ -40,6 +40,12 @@ class Namer {
     NormNames norm{Ref(at, name, ".weight"), Ref(at, name, ".bias")};
     norm.weight.shift = family_.hub.norm_shift;
     return norm;
+  }
+
+  // Newer writers may give every head the same name.
+  TensorRef Head() const {
+    const TensorRef own = Ref("", names_.head, ".weight"), usual = Ref("", HubNames().head, ".weight");
+    return !source_.Has(own.tensor) && source_.Has(usual.tensor) ? usual : own;
   }
 
   LayerNames Layer(int64_t i) const {

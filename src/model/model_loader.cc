@@ -44,7 +44,8 @@ LayerInfo InfoOf(const LayerConfig& layer) {
           .experts = layer.ffn.experts.count,
           .experts_used = layer.ffn.experts.used,
           .rope_dims = a.rope ? a.rope->dims : 0,
-          .rope_base = a.rope ? a.rope->base : 0};
+          .rope_base = a.rope ? a.rope->base : 0,
+          .rope_scaled = a.rope && !a.rope->divisors.empty()};
 }
 
 // The context that sessions have unless more is asked for: LongRoPE's short table is the better one where it reaches.
