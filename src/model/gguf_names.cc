@@ -27,7 +27,7 @@ class BlockNames {
     n.sink_logits = Ref("attn_sinks.weight");
     n.ffn = Dense();
     n.router = Ref("ffn_gate_inp.weight"), n.router_bias = Ref("ffn_gate_inp.bias");
-    for (int expert = 0; expert < s_.experts[layer_].count; ++expert) n.experts.push_back(Expert(expert));
+    if (s_.experts[layer_].count > 0) Experts(n);
     return n;
   }
 
@@ -83,14 +83,23 @@ class BlockNames {
     return n;
   }
 
-  // A slice of a tensor for all experts, or, as older files have it, a tensor of its own.
-  FeedForwardNames Expert(int expert) const {
+  // Slices of a tensor for all experts, or, as older files have it, a tensor for each.
+  void Experts(LayerNames& n) const {
+    if (!parts_.Has(block_ + "ffn_up.0.weight")) {
+      n.experts.push_back(Expert("_exps", s_.experts[layer_].count));
+      return;
+    }
+    for (int expert = 0; expert < s_.experts[layer_].count; ++expert) {
+      n.experts.push_back(Expert(fmt::format(".{}", expert), 0));
+      const FeedForwardNames& last = n.experts.back();
+      if (!parts_.Has(last.gate.tensor) || !parts_.Has(last.up.tensor) || !parts_.Has(last.down.tensor)) return;
+    }
+  }
+  FeedForwardNames Expert(const std::string& which, int64_t slices) const {
     const auto ref = [&](std::string_view part, std::string_view kind) {
-      const std::string own = fmt::format("ffn_{}.{}{}", part, expert, kind);
-      if (parts_.Has(block_ + own)) return Ref(own);
-      TensorRef slice = Ref(fmt::format("ffn_{}_exps{}", part, kind));
-      slice.slice = expert, slice.slices = s_.experts[layer_].count;
-      return slice;
+      TensorRef named = Ref(fmt::format("ffn_{}{}{}", part, which, kind));
+      named.slices = slices;
+      return named;
     };
     return {ref("gate", ".weight"), ref("up", ".weight"), ref("down", ".weight"),
             ref("gate", ".bias"),   ref("up", ".bias"),   ref("down", ".bias")};

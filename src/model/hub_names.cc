@@ -113,11 +113,14 @@ class Namer {
     const std::string_view router = renamed ? usual.router : names_.router;
     n.router = Ref(at, router, ".weight"), n.router_bias = Ref(at, router, ".bias");
     const std::string experts = at + std::string(renamed ? usual.experts : names_.experts);
+    if (names_.interleaved_experts || source_.Has(experts + "gate_up_proj")) {
+      n.experts.push_back(Stacked(experts, layer));
+      return;
+    }
     for (int64_t expert = 0; expert < s_.experts[layer].count; ++expert) {
-      if (names_.interleaved_experts || source_.Has(experts + "gate_up_proj"))
-        n.experts.push_back(Stacked(experts, layer, expert));
-      else
-        n.experts.push_back(Apart(fmt::format("{}{}.", experts, expert)));
+      n.experts.push_back(Apart(fmt::format("{}{}.", experts, expert)));
+      const FeedForwardNames& last = n.experts.back();
+      if (!source_.Has(last.gate.tensor) || !source_.Has(last.up.tensor) || !source_.Has(last.down.tensor)) return;
     }
   }
 
@@ -130,13 +133,13 @@ class Namer {
             {}};
   }
 
-  // One of the experts in gate_up_proj and down_proj: [expert, gate rows then up rows, inputs], or, interleaved,
+  // All experts in gate_up_proj and down_proj: [expert, gate rows then up rows, inputs], or, interleaved,
   // [expert, inputs, gate and up in turn].
-  FeedForwardNames Stacked(const std::string& experts, int64_t layer, int64_t expert) const {
+  FeedForwardNames Stacked(const std::string& experts, int64_t layer) const {
     const int64_t ffn = s_.ffn[layer];
     const auto slice = [&](std::string_view name) {
       TensorRef ref{.tensor = experts + std::string(name)};
-      ref.slice = expert, ref.slices = s_.experts[layer].count;
+      ref.slices = s_.experts[layer].count;
       return ref;
     };
     const auto half = [&](std::string_view name, int64_t which) {

@@ -204,6 +204,16 @@ TEST(Hub, WhatIsNotComputed_IsRefusedByName) {
                 Config("mixtral", R"("num_local_experts": 4, "num_experts_per_tok": 9,)"));
 }
 
+// Names alone would take 600 MB.
+TEST(Hub, HugeClaimsOfExperts_AreRefusedWithoutMemory) {
+  const std::string text = Config("mixtral", R"("num_local_experts": 1024, "num_experts_per_tok": 2,)", 1024);
+  const files::JsonValue json = files::ParseJson(text, "config.json");
+  const FamilyModel model = ReadHubModel(files::JsonObject(json, "config.json"), NoTensors());
+  size_t named = 0;
+  for (const LayerNames& layer : model.names.layers) named += layer.experts.size();
+  EXPECT_LE(named, 1024u);
+}
+
 struct BadFolder {
   const char* name;
   std::initializer_list<std::string_view> words;

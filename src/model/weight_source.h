@@ -65,6 +65,8 @@ struct LayerNames {
   TensorRef q, k, v, o, q_bias, k_bias, v_bias, o_bias;
   FeedForwardNames ffn;  // of a dense layer
   TensorRef router, router_bias;
+  // One for each expert, or one alone for all: slices of the same tensors, numbered by the expert. Naming ends behind
+  // the first that the file does not have, since a file may claim more experts than memory can name.
   std::vector<FeedForwardNames> experts;
   TensorRef sink_logits;
 };

@@ -175,9 +175,20 @@ class Loader {
 
   void Experts(const LayerConfig& layer, const LayerNames& names, LayerWeights<T>& w) const {
     const ExpertsConfig& experts = layer.ffn.experts;
-    EKVI_CHECK_OP(==, static_cast<int>(names.experts.size()), experts.count);
     w.router = Matrix(names.router, Bias(experts.router_bias, names.router_bias), experts.count, config_.width);
-    for (const FeedForwardNames& expert : names.experts) w.experts.push_back(FeedForward(layer, expert));
+    EKVI_CHECK(!names.experts.empty());
+    const bool stacked = names.experts.front().up.slices > 0;
+    for (int expert = 0; expert < experts.count; ++expert) {
+      EKVI_CHECK(stacked || expert < static_cast<int>(names.experts.size()));
+      w.experts.push_back(FeedForward(layer, stacked ? Slice(names.experts.front(), expert) : names.experts[expert]));
+    }
+  }
+
+  static FeedForwardNames Slice(FeedForwardNames names, int64_t slice) {
+    for (TensorRef* ref : {&names.gate, &names.up, &names.down, &names.gate_bias, &names.up_bias, &names.down_bias}) {
+      ref->slice = slice;
+    }
+    return names;
   }
 
   const DecoderConfig& config_;
