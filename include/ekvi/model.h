@@ -36,7 +36,13 @@ struct TensorInfo {
 
 struct LayerInfo {
   int q_heads = 0, kv_heads = 0, head_dim_k = 0, head_dim_v = 0;
-  int64_t window = 0;  // 0: sees everything
+  int64_t window = 0;                 // 0: sees everything
+  int64_t feed_forward = 0;           // width, of one expert in a mixture
+  int experts = 0, experts_used = 0;  // 0: not a mixture
+  int rope_dims = 0;                  // numbers of a head that rotate; 0: none
+  double rope_base = 0;
+  bool rope_scaled = false;  // stretched: linear, llama3, YaRN, LongRoPE
+  bool operator==(const LayerInfo&) const = default;
 };
 
 struct ModelInfo {
@@ -45,12 +51,16 @@ struct ModelInfo {
   std::string weights;       // the type most weights have: "F32", "Q8_0"
   std::string compute;       // the arithmetic in force: "f32", "f64", "int8"
   std::string path;          // empty for the embedded model
-  std::string tokenizer;     // "llama (512 pieces)"
+  std::string tokenizer;     // "llama (512 pieces)", or "none"
   uint64_t file_bytes = 0;
   uint64_t weight_bytes = 0;  // held in memory after packing
   uint64_t peak_bytes = 0;    // the most memory the process had resident until the model was loaded; 0: unknown
   uint64_t parameters = 0;
   int64_t context = 0;  // tokens the model was made for
+  // Tokens of a session that asks for no number: `context`, but for LongRoPE the length before it was stretched. A
+  // session of more tokens takes the factors for long texts from its first token on, so that no result depends on what
+  // comes later.
+  int64_t default_context = 0;
   int vocabulary = 0;
   int width = 0, feed_forward = 0;
   std::vector<LayerInfo> layers;
@@ -61,8 +71,10 @@ struct ModelInfo {
 
 class Model {
  public:
-  // Errors: kNotFound, kIo, kCorrupt, kUnsupported, naming file, key or tensor, offset and numbers. Memory and time
-  // before a refusal do not depend on what the file claims.
+  // A GGUF file, any one of several that belong together, or a folder in the format of Hugging Face. A folder without a
+  // tokenizer gives a model that takes and gives token ids alone. Errors: kNotFound, kIo, kCorrupt, kUnsupported,
+  // naming file, key or tensor, offset and numbers. Memory and time before a refusal do not depend on what the file
+  // claims.
   static std::shared_ptr<const Model> Load(const std::filesystem::path& path, const ModelOptions& options = {});
   // The model inside the library: a small Llama that tells stories and recalls facts from them.
   static std::shared_ptr<const Model> Embedded(const ModelOptions& options = {});

@@ -12,7 +12,8 @@ class DecoderSteps final : public engine::StepModel {
       : decoder_(std::move(weights), {.threads = settings.threads,
                                       .target = settings.target,
                                       .dtype_k = settings.dtype_k,
-                                      .dtype_v = settings.dtype_v}) {}
+                                      .dtype_v = settings.dtype_v,
+                                      .context = settings.context}) {}
 
   int vocabulary() const override { return decoder_.config().vocabulary; }
   int64_t context() const override { return decoder_.config().context; }

@@ -14,6 +14,7 @@ struct StepSettings {
   int threads = 0;     // 0: as many as this process is granted
   std::string target;  // empty: the machine's best
   DType dtype_k = DType::kF32, dtype_v = DType::kF32;
+  int64_t context = 0;  // tokens a row will hold at most; 0: the model's
 };
 
 // Shares the weights; owns threads and scratch. `loaded` must outlive it. Errors as model::Decoder's constructor.

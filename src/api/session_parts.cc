@@ -27,7 +27,7 @@ SessionOptions Resolve(const Model& model, SessionOptions options) {
   if (options.chunk < 1) Refuse("chunk", options.chunk, "at least 1 token");
   if (options.threads < 0)
     Refuse("threads", options.threads, "at least 1, or 0 for as many as this process is granted");
-  if (options.context == 0) options.context = context;
+  if (options.context == 0) options.context = model.info().default_context;
   if (options.threads == 0) options.threads = base::GrantedThreads();
   options.dtype_k = options.dtype_k.value_or(model.info().auto_cache_type);
   options.dtype_v = options.dtype_v.value_or(model.info().auto_cache_type);
@@ -46,9 +46,11 @@ std::unique_ptr<KvCache> MakeCache(const Model& model, const SessionOptions& opt
 }
 
 std::unique_ptr<engine::StepModel> MakeSteps(const Model& model, const SessionOptions& options) {
-  return MakeStepModel(
-      model.impl().loaded,
-      {.threads = options.threads, .target = options.target, .dtype_k = *options.dtype_k, .dtype_v = *options.dtype_v});
+  return MakeStepModel(model.impl().loaded, {.threads = options.threads,
+                                             .target = options.target,
+                                             .dtype_k = *options.dtype_k,
+                                             .dtype_v = *options.dtype_v,
+                                             .context = options.context});
 }
 
 }  // namespace ekvi::api

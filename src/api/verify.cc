@@ -13,8 +13,10 @@ namespace {
 law::Subject SubjectOf(const Model& model, const SessionOptions& session) {
   const model::LoadedModel& loaded = model.impl().loaded;
   const CacheLayout layout = model.cache_layout(session.dtype_k, session.dtype_v);
-  const auto make = [&loaded, k = layout.dtype_k, v = layout.dtype_v](const law::Crew& crew) {
-    return api::MakeStepModel(loaded, {.threads = crew.threads, .target = crew.target, .dtype_k = k, .dtype_v = v});
+  const auto make = [&loaded, k = layout.dtype_k, v = layout.dtype_v,
+                     context = session.context](const law::Crew& crew) {
+    return api::MakeStepModel(
+        loaded, {.threads = crew.threads, .target = crew.target, .dtype_k = k, .dtype_v = v, .context = context});
   };
   return {.make = make, .layout = layout, .f64 = loaded.f64 != nullptr, .parameters = loaded.info.parameters};
 }
@@ -23,13 +25,11 @@ law::Subject SubjectOf(const Model& model, const SessionOptions& session) {
 
 VerifyReport Verify(std::shared_ptr<const Model> model, const VerifyOptions& options,
                     const std::function<void(const PathResult&)>& on_path) {
-  api::Resolve(*model, options.session);
-  return law::Prove(SubjectOf(*model, options.session), options, on_path);
+  return law::Prove(SubjectOf(*model, api::Resolve(*model, options.session)), options, on_path);
 }
 
 std::string ReferenceSha256(std::shared_ptr<const Model> model, const VerifyOptions& options) {
-  api::Resolve(*model, options.session);
-  return law::ReferenceSha256(SubjectOf(*model, options.session), options);
+  return law::ReferenceSha256(SubjectOf(*model, api::Resolve(*model, options.session)), options);
 }
 
 ExpectResult VerifyExpect(std::shared_ptr<const Model> model, const std::filesystem::path& file,

@@ -36,6 +36,12 @@ Json LayersJson(const ModelInfo& info, const CacheLayout& layout) {
                       {"head_dim_k", layer.head_dim_k},
                       {"head_dim_v", layer.head_dim_v},
                       {"window", layer.window},
+                      {"rope_dims", layer.rope_dims},
+                      {"rope_base", layer.rope_base},
+                      {"rope_scaled", layer.rope_scaled},
+                      {"feed_forward", layer.feed_forward},
+                      {"experts", layer.experts},
+                      {"experts_used", layer.experts_used},
                       {"kv_bytes_per_token", BytesPerToken(alone)}});
   }
   return layers;
@@ -74,7 +80,7 @@ int Run(const Arguments& arguments, Console& console) {
   Progress progress(ProgressModeOf(arguments));
   const auto model = ModelOf(arguments, progress);
   const CacheTypes types = CacheTypesOf(arguments);
-  const int64_t context = arguments.Given("ctx") ? ContextOf(arguments, *model).tokens : model->info().context;
+  const int64_t context = arguments.Given("ctx") ? ContextOf(arguments, *model).tokens : model->info().default_context;
   const CacheFigures cache = CacheFiguresOf(model->cache_layout(types.k, types.v), context,
                                             static_cast<int>(arguments.Integer("block").value()));
   if (console.json()) {
@@ -101,7 +107,8 @@ const Command& InspectCommand() {
           "The cache "
           "figures are those of one sequence that fills `--ctx` (the model's maximum), by the same arithmetic that "
           "allocates.\n\n"
-          "`--json` results: `layers` (heads, head sizes, window, `kv_bytes_per_token`), `kv`, `tensors`, `metadata`.",
+          "`--json` results: `layers` (heads, head sizes, window, rope, feed-forward, experts, `kv_bytes_per_token`), "
+          "`kv`, `tensors`, `metadata`.",
       .example = "ekvi inspect model.gguf",
       .groups = {CacheGroup(), {"Blocks", kOptions}, ModelGroup(), ComputeGroup(), OutputGroup()},
       .run = Run,

@@ -16,17 +16,22 @@ std::string CacheTypeText(const CacheLayout& layout) {
   return layout.dtype_k == layout.dtype_v ? std::string(k) : fmt::format("{}:{}", k, DTypeName(layout.dtype_v));
 }
 
-bool Equal(const LayerInfo& a, const LayerInfo& b) {
-  return a.q_heads == b.q_heads && a.kv_heads == b.kv_heads && a.head_dim_k == b.head_dim_k &&
-         a.head_dim_v == b.head_dim_v && a.window == b.window;
+// "base 10000, scaled".
+std::string RopeText(const LayerInfo& layer) {
+  const std::string stretched = layer.rope_scaled ? ", scaled" : "";
+  return fmt::format("base {}{}", Number(layer.rope_base), stretched);
 }
 
 std::string LayerText(const LayerInfo& layer) {
   const std::string sizes = layer.head_dim_k == layer.head_dim_v
                                 ? fmt::format("{}", layer.head_dim_k)
                                 : fmt::format("{} (K), {} (V)", layer.head_dim_k, layer.head_dim_v);
-  const std::string window = layer.window > 0 ? fmt::format(", window {}", Count(layer.window)) : "";
-  return fmt::format("{} query heads over {} KV heads of {}{}", layer.q_heads, layer.kv_heads, sizes, window);
+  std::string text = fmt::format("{} query heads over {} KV heads of {}", layer.q_heads, layer.kv_heads, sizes);
+  if (layer.window > 0) text += fmt::format(", window {}", Count(layer.window));
+  if (layer.rope_dims > 0) text += fmt::format(", rope {} of {}", layer.rope_dims, RopeText(layer));
+  if (layer.experts > 0)
+    text += fmt::format(", {} of {} experts {} wide", layer.experts_used, layer.experts, Count(layer.feed_forward));
+  return text;
 }
 
 struct TypeTotal {
@@ -56,7 +61,11 @@ void AddModel(const ModelInfo& info, Table& table) {
   table.Add({"parameters", Count(static_cast<int64_t>(info.parameters))});
   table.Add({"tensors", TensorTypes(info)});
   table.Add({"arithmetic", info.compute});
-  table.Add({"context", CountOf(info.context, "token")});
+  const bool stretched = info.default_context < info.context;
+  table.Add({"context", CountOf(info.context, "token") +
+                            (stretched ? fmt::format("; {} unless --ctx asks for more: other LongRoPE factors then",
+                                                     Count(info.default_context))
+                                       : "")});
   table.Add({"vocabulary", CountOf(info.vocabulary, "token")});
   table.Add({"tokenizer", Printable(info.tokenizer)});
   std::string label = "layers";
@@ -110,7 +119,7 @@ std::vector<std::string> LayerLines(const ModelInfo& info) {
   std::vector<std::string> lines;
   for (size_t first = 0; first < info.layers.size();) {
     size_t end = first + 1;
-    while (end < info.layers.size() && Equal(info.layers[first], info.layers[end])) ++end;
+    while (end < info.layers.size() && info.layers[first] == info.layers[end]) ++end;
     const std::string range = end == first + 1 ? fmt::format("{}", first) : fmt::format("{}-{}", first, end - 1);
     lines.push_back(fmt::format("{}: {}", range, LayerText(info.layers[first])));
     first = end;

@@ -97,14 +97,16 @@ Context ContextOf(const Arguments& arguments, const Model& model) {
         fmt::format("{}: {} is more than the model was made for", arguments.Origin("ctx"), CountOf(*asked, "token")),
         fmt::format("its maximum is {}", Count(maximum)), "--ctx max");
   }
-  const Context all{maximum, "the model's maximum"};
+  if (arguments.Text("ctx") == "max") return {maximum, "the model's maximum"};
+  const int64_t usual = model.info().default_context;
+  const Context all{usual, usual == maximum ? "the model's maximum" : "before LongRoPE; --ctx max takes all"};
   const uint64_t memory = DescribeMachine().memory_available;
-  if (arguments.Text("ctx") == "max" || memory == 0) return all;
+  if (memory == 0) return all;
   const CacheTypes types = CacheTypesOf(arguments);
   const uint64_t per_token = std::max<uint64_t>(BytesPerToken(model.cache_layout(types.k, types.v)), 1);
   const auto affordable = static_cast<int64_t>(memory / kMemoryShare / per_token / 256 * 256);
-  if (affordable >= maximum) return all;
-  return {std::min(std::max<int64_t>(affordable, 256), maximum),
+  if (affordable >= usual) return all;
+  return {std::min(std::max<int64_t>(affordable, 256), usual),
           fmt::format("half of the free {}; --ctx max takes all", Bytes(memory))};
 }
 

@@ -37,24 +37,30 @@ void RefuseShards(const GgufFile& file) {
   const auto count = file.GetUint("split.count");
   if (!count || *count <= 1) return;
   throw file.KeyError(ErrorCode::kUnsupported, "split.count", "one of several files of a model",
-                      fmt::format("{} files", Digits(*count)), "merge the files into one");
+                      fmt::format("{} files", Digits(*count)), "open all of them as one model");
 }
 
 }  // namespace
 
 GgufFile::GgufFile(base::MappedFile mapped, std::span<const std::byte> bytes, std::string name)
-    : mapped_(std::move(mapped)), bytes_(bytes), name_(std::move(name)), contents_(ParseGguf(bytes_, name_)) {
-  RefuseShards(*this);
-}
+    : mapped_(std::move(mapped)), bytes_(bytes), name_(std::move(name)), contents_(ParseGguf(bytes_, name_)) {}
 
 GgufFile GgufFile::Open(const std::filesystem::path& path) {
+  GgufFile file = OpenPart(path);
+  RefuseShards(file);
+  return file;
+}
+
+GgufFile GgufFile::OpenPart(const std::filesystem::path& path) {
   base::MappedFile mapped(path);
   const auto bytes = mapped.bytes();
   return GgufFile(std::move(mapped), bytes, path.string());
 }
 
 GgufFile GgufFile::Borrow(std::span<const std::byte> bytes, std::string name) {
-  return GgufFile({}, bytes, std::move(name));
+  GgufFile file({}, bytes, std::move(name));
+  RefuseShards(file);
+  return file;
 }
 
 std::vector<std::pair<std::string, std::string>> GgufFile::MetadataText() const {

@@ -6,7 +6,7 @@
 //   file.ComputedFormat(*tensor));
 //
 // Views (values, strings, arrays, tensors' bytes) live as long as the file; moving it leaves them valid. Read-only and
-// safe to share between threads. Sharded files (split.count) are refused.
+// safe to share between threads. A model in several files (split.count) is opened by gguf_parts.h.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,11 @@ namespace ekvi::files {
 
 class GgufFile {
  public:
-  // Maps the file, which must not change while it is open. Errors: kNotFound, kIo, and those of ParseGguf.
+  // Maps the file, which must not change while it is open. Errors: kNotFound, kIo, those of ParseGguf, and kUnsupported
+  // for one of several files of a model.
   static GgufFile Open(const std::filesystem::path& path);
+  // The same for any file, also one of several.
+  static GgufFile OpenPart(const std::filesystem::path& path);
   // The bytes stay the caller's and must outlive the file; `name` stands in errors where else the path does.
   static GgufFile Borrow(std::span<const std::byte> bytes, std::string name);
 

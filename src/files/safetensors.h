@@ -31,6 +31,7 @@ class SafetensorsFile {
   static SafetensorsFile Borrow(std::span<const std::byte> bytes, std::string name);
 
   const std::string& name() const { return name_; }
+  uint64_t file_bytes() const { return file_bytes_; }
   const std::vector<std::pair<std::string, std::string>>& metadata() const { return header_.metadata; }
   // nothing where the key is missing.
   std::optional<std::string_view> Metadata(std::string_view key) const;

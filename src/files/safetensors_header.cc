@@ -220,7 +220,7 @@ void CheckEnds(std::string_view json, std::string_view file) {
   const size_t first = json.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || json[first] != '{') {
     throw FileError(ErrorCode::kCorrupt, file, "header: the header is not valid JSON",
-                    fmt::format("at byte {} of the header: an object {{…}} must begin there, found is {}",
+                    fmt::format("at byte {} of the header: an object {{…}} of depth 3 must begin there, found is {}",
                                 first == std::string_view::npos ? 0 : first, Quote(json.substr(0, 16))),
                     "");
   }

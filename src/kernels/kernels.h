@@ -133,9 +133,10 @@ struct Rotate {
   const T* sin;
 };
 
-enum class Activation { kSilu, kGeluTanh, kGeluErf, kRelu };
+// kClampedSwiglu (gpt-oss): with g = min(x, limit) and u = up within ± limit, g × sigmoid(alpha × g) × (u + 1).
+enum class Activation { kSilu, kGeluTanh, kGeluErf, kRelu, kClampedSwiglu };
 
-// out[i] = activation(x[i]), × up[i] where given.
+// out[i] = activation(x[i]), × up[i] where given (kClampedSwiglu always has one).
 template <typename T>
 struct Activate {
   Activation kind;
@@ -143,6 +144,7 @@ struct Activate {
   const T* up;  // or null
   T* out;
   int64_t count;
+  T limit = 0, alpha = 0;  // of kClampedSwiglu
 };
 
 template <typename T>

@@ -91,6 +91,18 @@ EKVI_INLINE void ActivateWith(const Activate<T>& a, const Function& function) {
   });
 }
 
+// NaN stays NaN: Min and Max give their second operand then.
+template <typename T>
+void ClampedSwigluOf(const Activate<T>& a) noexcept {
+  using V = VecOf<T>;
+  const V limit(a.limit), alpha(a.alpha), one(T(1));
+  ForVectors(a.count, [&](int64_t i, int count) {
+    const V gate = Min(limit, LoadUpTo<V>(a.x + i, count));
+    const V up = Max(-limit, Min(limit, LoadUpTo<V>(a.up + i, count)));
+    StoreUpTo(gate * numeric::Sigmoid(alpha * gate) * (up + one), a.out + i, count);
+  });
+}
+
 template <typename T>
 void ActivateOf(const Activate<T>& a) noexcept {
   using V = VecOf<T>;
@@ -103,6 +115,8 @@ void ActivateOf(const Activate<T>& a) noexcept {
       return ActivateWith(a, [](V x) { return numeric::GeluErf(x); });
     case Activation::kRelu:
       return ActivateWith(a, [](V x) { return Select(Less(x, V(T(0))), V(T(0)), x); });
+    case Activation::kClampedSwiglu:
+      return ClampedSwigluOf(a);
   }
 }
 

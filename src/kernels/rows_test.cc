@@ -184,6 +184,8 @@ double ActivationRef(Activation kind, double x) {
       return 0.5 * x * (1 + std::erf(x / std::sqrt(2)));
     case Activation::kRelu:
       return std::max(x, 0.0);
+    case Activation::kClampedSwiglu:
+      break;
   }
   return NAN;
 }
@@ -211,6 +213,38 @@ TEST(Activate, EveryKindWithAndWithoutGate_IsRightOnEveryTarget) {
       CheckActivation<double>(kind, width, 1e-13, random);
     }
   }
+}
+
+template <typename T>
+void CheckClampedSwiglu(int64_t width, double tolerance, base::Random& random) {
+  Guarded<T> x(width), up(width);
+  x.Fill(random, 9);
+  up.Fill(random, 9);
+  const T limit = 7, alpha = static_cast<T>(1.702);
+  const Guarded<T> out = OnEveryTarget<T>(Guarded<T>(width), [&](const Table<T>& table, T* to) {
+    table.activate({Activation::kClampedSwiglu, x.data(), up.data(), to, width, limit, alpha});
+  });
+  for (int64_t i = 0; i < width; ++i) {
+    const double gate = std::min<double>(x[i], limit), u = std::clamp<double>(up[i], -limit, limit);
+    const double want = gate / (1 + std::exp(-static_cast<double>(alpha) * gate)) * (u + 1);
+    EXPECT_NEAR(out[i], want, tolerance * (1 + std::fabs(want)));
+  }
+}
+
+TEST(Rows, ClampedSwiglu_IsRightAndTheSameOnEveryTarget) {
+  base::Random random(7);
+  for (const int64_t width : kWidths) {
+    CheckClampedSwiglu<float>(width, 1e-6, random);
+    CheckClampedSwiglu<double>(width, 1e-14, random);
+  }
+}
+
+TEST(Rows, ClampedSwiglu_KeepsNaN) {
+  const float x[] = {NAN, 1, NAN, 2}, up[] = {1, NAN, NAN, 3};
+  float out[4];
+  TableFor<float>(Target::kScalar).activate({Activation::kClampedSwiglu, x, up, out, 4, 7, 1.702f});
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(out[i])) << i;
+  EXPECT_FALSE(std::isnan(out[3]));
 }
 
 TEST(Rows, AddScaleAndSoftCap_AreRightOnEveryTarget) {

@@ -70,7 +70,7 @@ model::WeightNames NamesOf() {
   names.layers.emplace_back();
   model::LayerNames& layer = names.layers.front();
   layer.q = matrix("q"), layer.k = matrix("k"), layer.v = matrix("v"), layer.o = matrix("o");
-  layer.up = matrix("ff1"), layer.down = matrix("ff2");
+  layer.ffn.up = matrix("ff1"), layer.ffn.down = matrix("ff2");
   return names;
 }
 

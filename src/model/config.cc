@@ -11,7 +11,7 @@
 namespace ekvi::model {
 namespace {
 
-constexpr int64_t kMaxLayers = 1024, kMaxHeads = 1024, kMaxHeadDim = 1024;
+constexpr int64_t kMaxLayers = 1024, kMaxHeads = 1024, kMaxHeadDim = 1024, kMaxExperts = 1024;
 constexpr int64_t kMaxContext = int64_t{1} << 24, kMaxVocabulary = int64_t{1} << 22, kMaxWidth = int64_t{1} << 22;
 
 [[noreturn]] void Refuse(const std::string& field, const std::string& why) {
@@ -56,9 +56,25 @@ void CheckRope(const Fields& fields, const RopeConfig& rope, int head_dim_k) {
   if (rope.dims % 2 != 0) Refuse(fields.Name("dims"), fmt::format("is {}, not even", rope.dims));
   fields.Positive("base", rope.base);
   fields.Positive("attention_factor", rope.attention_factor);
-  if (rope.divisors.empty()) return;
-  fields.Size("divisors", rope.divisors.size(), rope.dims / 2);
-  for (double divisor : rope.divisors) fields.Positive("divisors", divisor);
+  if (rope.period != 0) fields.InRange("period", rope.period, rope.dims - 1, rope.dims);
+  for (const auto& [name, divisors] : {std::pair{"divisors", &rope.divisors}, {"long_divisors", &rope.long_divisors}}) {
+    if (divisors->empty()) continue;
+    fields.Size(name, divisors->size(), rope.dims / 2);
+    for (double divisor : *divisors) fields.Positive(name, divisor);
+  }
+  if (!rope.long_divisors.empty()) fields.InRange("short_context", rope.short_context, 1, kMaxContext);
+}
+
+void CheckFeedForward(const Fields& fields, const FeedForwardConfig& ffn) {
+  fields.InRange("width", ffn.width, 1, kMaxWidth);
+  if (ffn.activation == kernels::Activation::kClampedSwiglu) {
+    fields.Positive("limit", ffn.limit);
+    fields.Positive("alpha", ffn.alpha);
+    if (!ffn.gate) Refuse(fields.Name("gate"), "is not set, but the activation needs one");
+  }
+  if (ffn.kind == FeedForwardKind::kDense) return;
+  fields.InRange("experts.count", ffn.experts.count, 1, kMaxExperts);
+  fields.InRange("experts.used", ffn.experts.used, 1, ffn.experts.count);
 }
 
 void CheckAttention(const Fields& fields, const AttentionConfig& attention) {
@@ -87,7 +103,7 @@ void CheckLayer(const Fields& fields, const LayerConfig& layer) {
   CheckNorm(fields.Part("ffn_norm"), layer.ffn_norm);
   CheckNorm(fields.Part("ffn_out_norm"), layer.ffn_out_norm);
   CheckAttention(fields.Part("attention"), layer.attention);
-  fields.InRange("ffn.width", layer.ffn.width, 1, kMaxWidth);
+  CheckFeedForward(fields.Part("ffn"), layer.ffn);
   if (layer.biases.gate && !layer.ffn.gate) Refuse(fields.Name("biases.gate"), "is set, but ffn.gate is not");
   fields.Finite("residual_scale", layer.residual_scale);
 }

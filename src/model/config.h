@@ -32,13 +32,19 @@ struct NormConfig {
 enum class QkNormSpan { kHead, kAllHeads };
 
 // Rotary positions (Su et al., "RoFormer", 2021) of the first `dims` numbers of a head, pairs (i, i + dims / 2). The
-// angle at position p is p × base^(-2i / dims) / divisors[i]; cosine and sine are multiplied by attention_factor.
+// angle at position p is p × base^(-2i / period) / divisors[i]; cosine and sine are multiplied by attention_factor.
 // Every published way of stretching the range (rope.h) is a table of divisors.
+//
+// LongRoPE has two tables. One of them must hold for a whole sequence, or a token's result would depend on how long the
+// text becomes: contexts up to short_context take `divisors`, longer ones `long_divisors`.
 struct RopeConfig {
   int dims = 0;
   double base = 10000;
   std::vector<double> divisors = {};  // empty: all 1; else [dims / 2]
   double attention_factor = 1;
+  int period = 0;                          // 0: dims; one less where an odd share of a head was rounded up
+  std::vector<double> long_divisors = {};  // empty: there is one table
+  int64_t short_context = 0;               // where long_divisors is not empty
   bool operator==(const RopeConfig&) const = default;
 };
 
@@ -69,14 +75,30 @@ struct AttentionConfig {
   int64_t out_width() const { return static_cast<int64_t>(q_heads) * head_dim_v; }
 };
 
+// Weights of the chosen experts: a softmax over their scores alone (the same as one over all, renormalised), or over
+// all experts' scores.
+enum class RouterWeights { kSoftmaxOfChosen, kSoftmaxOfAll };
+
+// A mixture (Shazeer et al., 2017): the router's `used` greatest scores of `count` choose experts for a token; of equal
+// scores the lower index counts as greater. A choice looks at nothing but the token itself.
+struct ExpertsConfig {
+  int count = 0;
+  int used = 0;
+  RouterWeights weights = RouterWeights::kSoftmaxOfChosen;
+  bool router_bias = false;
+};
+
 // kDense: down(activation(gate(x)) × up(x)), or down(activation(up(x))) without a gate.
-enum class FeedForwardKind { kDense };
+// kExperts: the weighted sum of the chosen experts' results, each as kDense, added in the order of their indices.
+enum class FeedForwardKind { kDense, kExperts };
 
 struct FeedForwardConfig {
   FeedForwardKind kind = FeedForwardKind::kDense;
-  int64_t width = 1;
+  int64_t width = 1;  // of one expert in a mixture
   kernels::Activation activation = kernels::Activation::kSilu;
   bool gate = true;
+  double limit = 0, alpha = 0;  // of kernels::Activation::kClampedSwiglu
+  ExpertsConfig experts = {};
 };
 
 // kParallel: attention and feed-forward both read the hidden state as it was before the layer.

@@ -87,30 +87,30 @@ Decoder<T>::Decoder(std::shared_ptr<const DecoderWeights<T>> weights, const Deco
       layout_(CheckedLayout<T>(weights_->config, settings)),
       pool_(settings.threads > 0 ? settings.threads : base::GrantedThreads()),
       workshop_(kernels::ParseTarget(settings.target), &pool_),
-      attention_(layout_, AttentionLayers(*weights_), workshop_.target, pool_) {
+      attention_(layout_, AttentionLayers(*weights_), workshop_.target, pool_),
+      feed_forward_(weights_->config, workshop_) {
   const base::ScopedFpEnv environment;
-  FindRotations();
+  FindRotations(settings.context > 0 ? settings.context : config().context);
   for (const LayerConfig& layer : config().layers) {
     q_stride_ = std::max(q_stride_, layer.attention.q_width());
     out_stride_ = std::max(out_stride_, layer.attention.out_width());
     kv_width_k_ = std::max(kv_width_k_, layer.attention.k_width());
     kv_width_v_ = std::max(kv_width_v_, layer.attention.v_width());
-    ffn_width_ = std::max(ffn_width_, layer.ffn.width);
   }
 }
 
 template <typename T>
-void Decoder<T>::FindRotations() {
+void Decoder<T>::FindRotations(int64_t context) {
   for (const LayerConfig& layer : config().layers) {
-    const std::optional<RopeConfig>& rope = layer.attention.rope;
-    if (!rope) {
+    if (!layer.attention.rope) {
       rotation_of_.push_back(-1);
       continue;
     }
+    const RopeConfig rope = RopeForContext(*layer.attention.rope, context);
     const auto same =
-        std::find_if(rotations_.begin(), rotations_.end(), [&](const Rotation& r) { return r.rope == *rope; });
+        std::find_if(rotations_.begin(), rotations_.end(), [&](const Rotation& r) { return r.rope == rope; });
     rotation_of_.push_back(static_cast<int>(same - rotations_.begin()));
-    if (same == rotations_.end()) rotations_.push_back({*rope, RopeFrequencies(*rope), {}, {}});
+    if (same == rotations_.end()) rotations_.push_back({rope, RopeFrequencies(rope), {}, {}});
   }
 }
 
@@ -159,8 +159,7 @@ void Decoder<T>::Reserve(int64_t logits_rows, const LogitsOut& out) {
   Grow(k_, tokens_ * kv_width_k_);
   Grow(v_, tokens_ * kv_width_v_);
   Grow(attended_, tokens_ * out_stride_);
-  Grow(gate_, tokens_ * ffn_width_);
-  Grow(up_, tokens_ * ffn_width_);
+  feed_forward_.Reserve(tokens_);
   for (Rotation& rotation : rotations_) {
     const auto pairs = static_cast<int64_t>(rotation.frequencies.size());
     Grow(rotation.cos, tokens_ * pairs);
@@ -317,20 +316,8 @@ template <typename T>
 void Decoder<T>::FeedForwardBlock(int index) {
   const LayerConfig& layer = config().layers[index];
   const LayerWeights<T>& weights = weights_->layers[index];
-  const int64_t width = config().width, ffn = layer.ffn.width;
   const T* h = Normalised(layer.ffn_norm, weights.ffn_norm);  // [tokens, width]
-  const LinearRun<T> runs[] = {{&weights.up, h, width, up_.data(), ffn}, {&weights.gate, h, width, gate_.data(), ffn}};
-  const bool gated = layer.ffn.gate;
-  RunTogether<T>(std::span(runs, gated ? 2 : 1), tokens_, workshop_);
-  ForTokens([&](int64_t first, int64_t count) {  // up = activation(gate) × up, or activation(up)
-    T* const up = &up_[first * ffn];
-    workshop_.kernels->activate({.kind = layer.ffn.activation,
-                                 .x = gated ? &gate_[first * ffn] : up,
-                                 .up = gated ? up : nullptr,
-                                 .out = up,
-                                 .count = count * ffn});
-  });
-  RunAlone<T>({&weights.down, up_.data(), ffn, z_.data(), width}, tokens_, workshop_);
+  feed_forward_.Run(layer.ffn, weights, h, tokens_, z_.data());
 }
 
 // A block's input: norm(x) in h, or x itself where the layer has no norm there.

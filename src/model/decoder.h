@@ -16,6 +16,7 @@
 #include "base/thread_pool.h"
 #include "ekvi/cache.h"
 #include "model/decoder_step.h"
+#include "model/feed_forward.h"
 #include "model/linear.h"
 #include "model/weights.h"
 
@@ -25,6 +26,7 @@ struct DecoderSettings {
   int threads = 0;                                     // 0: as many as the machine grants this process
   std::string_view target;                             // "scalar", "avx2", "avx512"; empty: the machine's best
   DType dtype_k = DType::kF32, dtype_v = DType::kF32;  // of the caches it will be given: kF64 for double and only there
+  int64_t context = 0;  // tokens a row will hold at most, for RopeForContext; 0: the model's
 };
 
 // T is float or double. One thread at a time; weights may be shared with other decoders. Owns its threads and scratch:
@@ -57,7 +59,7 @@ class Decoder {
   };
 
   // Before the pass.
-  void FindRotations();
+  void FindRotations(int64_t context);
   void LayOut(const KvCache& cache, std::span<const StepRow> rows);
   void Reserve(int64_t logits_rows, const LogitsOut& out);
 
@@ -89,9 +91,10 @@ class Decoder {
   base::ThreadPool pool_;
   Workshop<T> workshop_;
   attend::AttentionCore attention_;
+  FeedForward<T> feed_forward_;
   std::vector<Rotation> rotations_;
-  std::vector<int> rotation_of_;  // [layer]; -1: it does not rotate
-  int64_t q_stride_ = 0, out_stride_ = 0, kv_width_k_ = 0, kv_width_v_ = 0, ffn_width_ = 0;  // the widest layer's
+  std::vector<int> rotation_of_;                                             // [layer]; -1: it does not rotate
+  int64_t q_stride_ = 0, out_stride_ = 0, kv_width_k_ = 0, kv_width_v_ = 0;  // the widest layer's
 
   // The step at hand.
   int64_t tokens_ = 0;
@@ -101,15 +104,14 @@ class Decoder {
   std::vector<int64_t> counts_, q_offset_, out_offset_;  // [cache rows]
 
   // Scratch; the shape behind each. It grows and never shrinks.
-  std::vector<T> x_;          // [tokens, width] the hidden state
-  std::vector<T> h_;          // [tokens, width] a block's normalised input
-  std::vector<T> y_, z_;      // [tokens, width] what attention and feed-forward give
-  std::vector<T> q_;          // [tokens, q_stride_]
-  std::vector<T> k_, v_;      // [tokens, kv_heads × head size]
-  std::vector<T> attended_;   // [tokens, out_stride_]
-  std::vector<T> gate_, up_;  // [tokens, ffn width]
-  std::vector<T> last_;       // [logits rows, width] normalised hidden states that want logits
-  std::vector<T> logits_;     // [at most kHeadBlock, vocabulary] where they are wanted in another type
+  std::vector<T> x_;         // [tokens, width] the hidden state
+  std::vector<T> h_;         // [tokens, width] a block's normalised input
+  std::vector<T> y_, z_;     // [tokens, width] what attention and feed-forward give
+  std::vector<T> q_;         // [tokens, q_stride_]
+  std::vector<T> k_, v_;     // [tokens, kv_heads × head size]
+  std::vector<T> attended_;  // [tokens, out_stride_]
+  std::vector<T> last_;      // [logits rows, width] normalised hidden states that want logits
+  std::vector<T> logits_;    // [at most kHeadBlock, vocabulary] where they are wanted in another type
 };
 
 }  // namespace ekvi::model

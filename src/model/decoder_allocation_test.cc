@@ -64,6 +64,14 @@ TEST(DecoderAllocation, DecodeSteps_AllocateNothingAfterTheFirst) {
   }
 }
 
+TEST(DecoderAllocation, DecodeStepsOfAMixture_AllocateNothingAfterTheFirst) {
+  DecoderConfig config = LlamaLike(4, 2);
+  for (LayerConfig& layer : config.layers) MakeMixture(layer, 6, 2);
+  Decoder<float> decoder(RandomModel(config, 31).Weights<float>(), OwnSettings<float>(2));
+  ContiguousCache cache(decoder.layout(), {.rows = 2, .max_len = 400});
+  ExpectNoAllocation(decoder, cache);
+}
+
 TEST(DecoderAllocation, DecodeStep_WritesOneRowAndCopiesNone) {
   Decoder<float> decoder(RandomModel(LlamaLike(4, 2), 31).Weights<float>(), OwnSettings<float>());
   PagedCache cache(decoder.layout(), {.rows = 1, .max_len = 400, .block_tokens = 16, .block_count = 60});

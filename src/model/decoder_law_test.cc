@@ -181,12 +181,25 @@ DecoderConfig Mixed() {
   return config;
 }
 
+DecoderConfig Experts() {
+  DecoderConfig config = LlamaLike(4, 2, 3);
+  MakeMixture(config.layers[0], 8, 3);
+  MakeMixture(config.layers[2], 5, 2, RouterWeights::kSoftmaxOfAll);
+  config.layers[2].attention.window = 9;
+  config.layers[2].ffn.activation = kernels::Activation::kClampedSwiglu;
+  config.layers[2].ffn.limit = 0.8;
+  config.layers[2].ffn.alpha = 1.7;
+  return config;
+}
+
 TEST(DecoderLaw, Llama_F32) { ExpectLaw<float>(LlamaLike(4, 2), 290, DType::kF32); }
 TEST(DecoderLaw, Llama_F64) { ExpectLaw<double>(LlamaLike(4, 2), 120, DType::kF64); }
 TEST(DecoderLaw, Llama_F16Cache) { ExpectLaw<float>(LlamaLike(4, 1), 90, DType::kF16); }
 TEST(DecoderLaw, Llama_BF16Cache) { ExpectLaw<float>(LlamaLike(4, 4), 90, DType::kBF16); }
 TEST(DecoderLaw, LearnedPositions_F32) { ExpectLaw<float>(GptLike(), 60, DType::kF32); }
 TEST(DecoderLaw, WindowsSinksAlibiParallel_F32) { ExpectLaw<float>(Mixed(), 130, DType::kF32); }
+TEST(DecoderLaw, Experts_F32) { ExpectLaw<float>(Experts(), 140, DType::kF32); }
+TEST(DecoderLaw, Experts_F64) { ExpectLaw<double>(Experts(), 70, DType::kF64); }
 TEST(DecoderLaw, WindowsSinksAlibiParallel_F64) { ExpectLaw<double>(Mixed(), 70, DType::kF64); }
 
 }  // namespace

@@ -38,6 +38,12 @@ Feature Changed(std::string name, std::function<void(LayerConfig&)> change) {
 const NormConfig kLayerNorm{.kind = kernels::NormKind::kLayer, .epsilon = 1e-3, .weight = true, .bias = true};
 const NormConfig kPlainLayerNorm{.kind = kernels::NormKind::kLayer, .epsilon = 1e-5, .weight = false, .bias = false};
 
+void ClampTightly(LayerConfig& layer) {
+  layer.ffn.activation = kernels::Activation::kClampedSwiglu;
+  layer.ffn.limit = 0.8;  // random activations pass it often
+  layer.ffn.alpha = 1.702;
+}
+
 DecoderConfig LayersOfOtherShapes() {
   DecoderConfig config = LlamaLike(4, 2, 3);
   config.layers[0].attention.window = 4;
@@ -58,7 +64,32 @@ DecoderConfig ScalesAtBothEnds() {
   return config;
 }
 
-std::vector<Feature> Features() {
+std::vector<Feature> MixtureFeatures() {
+  return {
+      Changed("ClampedSwiglu", ClampTightly),
+      Changed("Experts", [](LayerConfig& l) { MakeMixture(l, 5, 2); }),
+      Changed("AllExperts", [](LayerConfig& l) { MakeMixture(l, 3, 3); }),
+      Changed("OneExpert", [](LayerConfig& l) { MakeMixture(l, 1, 1); }),
+      Changed("ExpertsNotRenormalised", [](LayerConfig& l) { MakeMixture(l, 6, 3, RouterWeights::kSoftmaxOfAll); }),
+      Changed("ExpertsWithBiases",
+              [](LayerConfig& l) {
+                MakeMixture(l, 4, 2);
+                ClampTightly(l);
+                l.biases = {true, true, true, true, true, true, true};
+                l.ffn.experts.router_bias = true;
+                l.ffn_out_norm = NormConfig{};
+              }),
+      {"ExpertsInSomeLayers",
+       [] {
+         DecoderConfig config = LlamaLike(4, 2, 3);
+         MakeMixture(config.layers[1], 7, 4);
+         config.layers[1].ffn.width = 70;
+         return config;
+       }},
+  };
+}
+
+std::vector<Feature> PlainFeatures() {
   using kernels::Activation;
   return {
       {"Llama", [] { return LlamaLike(4, 2); }},
@@ -100,8 +131,15 @@ std::vector<Feature> Features() {
       Changed("KeysAndValuesOfOtherSizes",
               [](LayerConfig& l) { l.attention.head_dim_k = 12, l.attention.head_dim_v = 5; }),
       Changed("GeluErf", [](LayerConfig& l) { l.ffn.activation = Activation::kGeluErf; }),
+      Changed("RotaryOfAnOddShare", [](LayerConfig& l) { l.attention.rope = RopeConfig{.dims = 6, .period = 5}; }),
       Changed("ReluWithoutGate", [](LayerConfig& l) { l.ffn.activation = Activation::kRelu, l.ffn.gate = false; }),
   };
+}
+
+std::vector<Feature> Features() {
+  std::vector<Feature> features = PlainFeatures();
+  for (Feature& feature : MixtureFeatures()) features.push_back(std::move(feature));
+  return features;
 }
 
 class DecoderFeature : public ::testing::TestWithParam<int> {};

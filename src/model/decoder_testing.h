@@ -25,6 +25,7 @@ class MemorySource final : public TensorSource, public std::enable_shared_from_t
   void Set(const std::string& name, int64_t index, double value);
 
   std::optional<StoredTensor> Find(std::string_view name) const override;
+  bool Has(std::string_view name) const override { return tensors_.find(name) != tensors_.end(); }
   std::shared_ptr<const void> owner() const override { return shared_from_this(); }
   std::string file() const override { return "memory"; }
 
@@ -54,6 +55,8 @@ TestModel RandomModel(const DecoderConfig& config, uint64_t seed, DType dtype = 
 // Small configurations. Llama: RMS, rotary, gate. Gpt: layer norms with bias, learned positions, biases, no gate.
 DecoderConfig LlamaLike(int q_heads, int kv_heads, int layers = 2);
 DecoderConfig GptLike(int layers = 2);
+// `layer` with a mixture of `count` experts, gated as the layer is.
+void MakeMixture(LayerConfig& layer, int count, int used, RouterWeights weights = RouterWeights::kSoftmaxOfChosen);
 
 // What one pass over a whole text gives, in float64, computed by loops without cache, chunks or vectors.
 struct ReferencePass {
@@ -73,6 +76,10 @@ template <typename T>
 std::vector<T> FeedRow(Decoder<T>& decoder, KvCache& cache, int row, std::span<const int32_t> tokens) {
   return FeedRow<T>(decoder, cache, row, tokens, {static_cast<int64_t>(tokens.size())});
 }
+
+// Continues row 0 by the greatest logit, one token a step.
+template <typename T>
+std::vector<int32_t> Continue(Decoder<T>& decoder, KvCache& cache, std::span<const int32_t> prompt, int count);
 
 template <typename T>
 LogitsOut OutTo(T* logits) {

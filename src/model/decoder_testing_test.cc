@@ -57,7 +57,7 @@ class ModelBuilder {
 
   void Layer(const LayerConfig& layer, const std::string& at) {
     const AttentionConfig& a = layer.attention;
-    const int64_t width = model_.config.width, ffn = layer.ffn.width;
+    const int64_t width = model_.config.width;
     const bool all = a.qk_norm_span == QkNormSpan::kAllHeads;
     LayerNames n;
     n.attention_norm = Norm(at + "attention_norm", layer.attention_norm, width);
@@ -70,12 +70,29 @@ class ModelBuilder {
     n.k = Matrix(at + "k", a.k_width(), width), n.k_bias = Bias(layer.biases.k, at + "k_bias", a.k_width());
     n.v = Matrix(at + "v", a.v_width(), width), n.v_bias = Bias(layer.biases.v, at + "v_bias", a.v_width());
     n.o = Matrix(at + "o", width, a.out_width()), n.o_bias = Bias(layer.biases.o, at + "o_bias", width);
+    if (layer.ffn.kind == FeedForwardKind::kDense)
+      n.ffn = FeedForward(layer, at);
+    else
+      Experts(layer, at, n);
+    if (a.sink_logits) n.sink_logits = Vector(at + "sink_logits", a.q_heads, 0);
+    model_.names.layers.push_back(n);
+  }
+
+  FeedForwardNames FeedForward(const LayerConfig& layer, const std::string& at) {
+    const int64_t width = model_.config.width, ffn = layer.ffn.width;
+    FeedForwardNames n;
     if (layer.ffn.gate)
       n.gate = Matrix(at + "gate", ffn, width), n.gate_bias = Bias(layer.biases.gate, at + "gate_bias", ffn);
     n.up = Matrix(at + "up", ffn, width), n.up_bias = Bias(layer.biases.up, at + "up_bias", ffn);
     n.down = Matrix(at + "down", width, ffn), n.down_bias = Bias(layer.biases.down, at + "down_bias", width);
-    if (a.sink_logits) n.sink_logits = Vector(at + "sink_logits", a.q_heads, 0);
-    model_.names.layers.push_back(n);
+    return n;
+  }
+  void Experts(const LayerConfig& layer, const std::string& at, LayerNames& n) {
+    const ExpertsConfig& experts = layer.ffn.experts;
+    n.router = Matrix(at + "router", experts.count, model_.config.width);
+    n.router_bias = Bias(experts.router_bias, at + "router_bias", experts.count);
+    for (int i = 0; i < experts.count; ++i)
+      n.experts.push_back(FeedForward(layer, at + "experts." + std::to_string(i) + "."));
   }
 
   TestModel& model_;
@@ -93,8 +110,16 @@ double Activate(kernels::Activation kind, double x) {
       return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
     case kernels::Activation::kRelu:
       return std::max(x, 0.0);
+    case kernels::Activation::kClampedSwiglu:
+      break;
   }
   return 0;
+}
+
+double Gated(const FeedForwardConfig& ffn, double gate, double up) {
+  if (ffn.activation != kernels::Activation::kClampedSwiglu) return Activate(ffn.activation, gate) * up;
+  const double g = std::min(gate, ffn.limit), u = std::clamp(up, -ffn.limit, ffn.limit);
+  return g / (1 + std::exp(-ffn.alpha * g)) * (u + 1);
 }
 
 class Reference {
@@ -172,7 +197,8 @@ class Reference {
     for (size_t first = 0; first < heads.size(); first += head_dim) {
       for (int i = 0; i < half; ++i) {
         const double divisor = rope.divisors.empty() ? 1 : rope.divisors[i];
-        const double angle = position * std::pow(rope.base, -2.0 * i / rope.dims) / divisor;
+        const double angle =
+            position * std::pow(rope.base, -2.0 * i / (rope.period > 0 ? rope.period : rope.dims)) / divisor;
         const double c = rope.attention_factor * std::cos(angle), s = rope.attention_factor * std::sin(angle);
         const double a = heads[first + i], b = heads[first + half + i];
         heads[first + i] = a * c - b * s;
@@ -233,13 +259,35 @@ class Reference {
     Rows z;
     for (const Row& row : x) {
       const Row h = Norm(layer.ffn_norm, n.ffn_norm, row);
-      Row up = Product(n.up, n.up_bias, h);
-      const Row gate = layer.ffn.gate ? Product(n.gate, n.gate_bias, h) : up;
-      for (size_t i = 0; i < up.size(); ++i) {
-        const double active = Activate(layer.ffn.activation, gate[i]);
-        up[i] = layer.ffn.gate ? active * up[i] : active;
-      }
-      z.push_back(Norm(layer.ffn_out_norm, n.ffn_out_norm, Product(n.down, n.down_bias, up)));
+      const bool dense = layer.ffn.kind == FeedForwardKind::kDense;
+      z.push_back(Norm(layer.ffn_out_norm, n.ffn_out_norm,
+                       dense ? FeedForward(layer.ffn, n.ffn, h) : Mixture(layer.ffn, n, h)));
+    }
+    return z;
+  }
+
+  Row FeedForward(const FeedForwardConfig& ffn, const FeedForwardNames& n, const Row& h) const {
+    Row up = Product(n.up, n.up_bias, h);
+    const Row gate = ffn.gate ? Product(n.gate, n.gate_bias, h) : up;
+    for (size_t i = 0; i < up.size(); ++i)
+      up[i] = ffn.gate ? Gated(ffn, gate[i], up[i]) : Activate(ffn.activation, gate[i]);
+    return Product(n.down, n.down_bias, up);
+  }
+
+  Row Mixture(const FeedForwardConfig& ffn, const LayerNames& n, const Row& h) const {
+    const Row scores = Product(n.router, n.router_bias, h);
+    std::vector<size_t> order(scores.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return scores[a] > scores[b]; });
+    double sum = 0;
+    for (size_t rank = 0; rank < order.size(); ++rank) {
+      const bool chosen = static_cast<int>(rank) < ffn.experts.used;
+      if (chosen || ffn.experts.weights == RouterWeights::kSoftmaxOfAll) sum += std::exp(scores[order[rank]]);
+    }
+    Row z(h.size(), 0);
+    for (int rank = 0; rank < ffn.experts.used; ++rank) {
+      const Row part = FeedForward(ffn, n.experts[order[rank]], h);
+      for (size_t i = 0; i < z.size(); ++i) z[i] += std::exp(scores[order[rank]]) / sum * part[i];
     }
     return z;
   }
@@ -331,6 +379,11 @@ DecoderConfig GptLike(int layers) {
   return config;
 }
 
+void MakeMixture(LayerConfig& layer, int count, int used, RouterWeights weights) {
+  layer.ffn.kind = FeedForwardKind::kExperts;
+  layer.ffn.experts = {.count = count, .used = used, .weights = weights};
+}
+
 ReferencePass ReferenceForward(const TestModel& model, const std::vector<int32_t>& tokens) {
   return Reference(model).Forward(tokens);
 }
@@ -359,6 +412,23 @@ template std::vector<float> FeedRow(Decoder<float>&, KvCache&, int, std::span<co
                                     const std::vector<int64_t>&);
 template std::vector<double> FeedRow(Decoder<double>&, KvCache&, int, std::span<const int32_t>,
                                      const std::vector<int64_t>&);
+
+template <typename T>
+std::vector<int32_t> Continue(Decoder<T>& decoder, KvCache& cache, std::span<const int32_t> prompt, int count) {
+  std::vector<T> logits(decoder.config().vocabulary);
+  StepRow rows[] = {{0, prompt, 1}};
+  std::vector<int32_t> tokens;
+  int32_t next = 0;
+  for (int i = 0; i < count; ++i) {
+    decoder.Step(cache, rows, OutTo(logits.data()));
+    next = static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+    tokens.push_back(next);
+    rows[0].tokens = {&next, 1};
+  }
+  return tokens;
+}
+template std::vector<int32_t> Continue(Decoder<float>&, KvCache&, std::span<const int32_t>, int);
+template std::vector<int32_t> Continue(Decoder<double>&, KvCache&, std::span<const int32_t>, int);
 
 std::vector<double> StoredRow(const KvCache& cache, int row) {
   std::vector<double> all;

@@ -12,95 +12,15 @@
 #include <sstream>
 
 #include "files/reader_expect_error.h"
-#include "files/safetensors.h"
 #include "model/decoder_testing.h"
-#include "model/family.h"
-#include "model/weights_gguf.h"
 #include "shared_path.h"
+#include "temporary_folder.h"
 
 namespace ekvi::model::testing {
 namespace {
 
+using ekvi::testing::ContentOf;
 using ekvi::testing::SharedPath;
-
-// Weights without the tokenizer, whatever kind of vocabulary the file has.
-template <typename T>
-std::shared_ptr<const DecoderWeights<T>> WeightsOf(const std::filesystem::path& path) {
-  const auto file = std::make_shared<const files::GgufFile>(files::GgufFile::Open(path));
-  const auto pieces = static_cast<int64_t>(file->RequireStrings("tokenizer.ggml.tokens").size());
-  const FamilyModel model = FamilyOf(*file).read(*file, pieces);
-  base::ThreadPool pool(2);
-  return LoadWeights<T>(model.config, model.names, GgufSource(file), pool);
-}
-
-template <typename T>
-int32_t Greatest(std::span<const T> logits) {
-  return static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
-}
-
-// Continues row 0 by the greatest logit, one token a step.
-template <typename T>
-std::vector<int32_t> Continue(Decoder<T>& decoder, KvCache& cache, std::span<const int32_t> prompt, int count) {
-  const int64_t vocabulary = decoder.config().vocabulary;
-  std::vector<T> logits(vocabulary);
-  StepRow rows[] = {{0, prompt, 1}};
-  std::vector<int32_t> tokens;
-  int32_t next = 0;
-  for (int i = 0; i < count; ++i) {
-    decoder.Step(cache, rows, OutTo(logits.data()));
-    next = Greatest<T>(logits);
-    tokens.push_back(next);
-    rows[0].tokens = {&next, 1};
-  }
-  return tokens;
-}
-
-struct Expected {
-  explicit Expected(const std::filesystem::path& path) {
-    const files::SafetensorsFile file = files::SafetensorsFile::Open(path);
-    for (const int64_t token : file.ReadI64("tokens")) tokens.push_back(static_cast<int32_t>(token));
-    for (const int64_t token : file.ReadI64("greedy")) greedy.push_back(static_cast<int32_t>(token));
-    logits = file.ReadF64("logits");
-    for (const double logit : logits) greatest = std::max(greatest, std::abs(logit));
-  }
-  std::vector<int32_t> tokens, greedy;
-  std::vector<double> logits;
-  double greatest = 0;
-};
-
-template <typename T>
-double RelativeError(const std::filesystem::path& folder, const Expected& expected) {
-  Decoder<T> decoder(WeightsOf<T>(folder / "model.gguf"), OwnSettings<T>(2));
-  ContiguousCache cache(decoder.layout(), {.rows = 1, .max_len = 64});
-  const std::vector<T> logits = FeedRow<T>(decoder, cache, 0, expected.tokens);
-  cache.Reset(0);
-  EXPECT_EQ(Continue<T>(decoder, cache, std::span(expected.tokens).first(8), 24), expected.greedy);
-  return WorstDifference(std::span<const T>(logits), expected.logits) / expected.greatest;
-}
-
-class TinyModel : public ::testing::TestWithParam<const char*> {};
-
-TEST_P(TinyModel, LogitsAndGreedyTokens_AreTheReferences) {
-  const std::filesystem::path folder = SharedPath("models/tiny") / GetParam();
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no shared material at " << folder;
-  const Expected expected(folder / "expected.safetensors");
-  const double f64 = RelativeError<double>(folder, expected), f32 = RelativeError<float>(folder, expected);
-  std::printf("%s: relative error f64 %.2g, f32 %.2g\n", GetParam(), f64, f32);
-  EXPECT_LT(f64, 1e-5);
-  EXPECT_LT(f32, 2e-4);
-}
-INSTANTIATE_TEST_SUITE_P(Each, TinyModel,
-                         ::testing::Values("llama", "llama-tied", "llama3", "llama-linear", "llama-yarn", "mistral"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
-
-std::string ContentOf(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 // The trained model's text, then, since the window of the check is a cache's, also by blocks in another order.
 template <typename T>
@@ -212,8 +132,10 @@ TEST(ModelLoader, BrokenConfigurations_AreNamedByKeyAndNumbers) {
 }
 
 TEST(ModelLoader, WhatIsNoModel_IsRefused) {
-  files::ExpectError(ErrorCode::kUnsupported, {"folder", "GGUF"},
-                     [] { LoadModel(std::filesystem::temp_directory_path(), Compute::kAuto); });
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "ekvi-no-model";
+  std::filesystem::create_directories(folder);
+  files::ExpectError(ErrorCode::kNotFound, {"ekvi-no-model", "config.json", "GGUF"},
+                     [&] { LoadModel(folder, Compute::kAuto); });
   files::ExpectError(ErrorCode::kNotFound, {"no-such-file.gguf"},
                      [] { LoadModel("no-such-file.gguf", Compute::kAuto); });
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "numeric/scalar_ops.h"
 #include "numeric/trig.h"
 
 namespace ekvi::model {
@@ -55,13 +56,27 @@ std::vector<double> YarnDivisors(int dims, double base, const YarnScaling& scali
   return divisors;
 }
 
-double YarnAttentionFactor(double factor) { return factor <= 1 ? 1 : 0.1 * numeric::Log(factor) + 1; }
+double YarnAttentionFactor(double factor, double mscale) {
+  return factor <= 1 ? 1 : 0.1 * mscale * numeric::Log(factor) + 1;
+}
+
+double LongRopeAttentionFactor(double stretch, double original_context) {
+  return stretch <= 1 ? 1 : numeric::Sqrt(1 + numeric::Log(stretch) / numeric::Log(original_context));
+}
+
+RopeConfig RopeForContext(const RopeConfig& rope, int64_t context) {
+  RopeConfig chosen = rope;
+  if (!rope.long_divisors.empty() && context > rope.short_context) chosen.divisors = rope.long_divisors;
+  chosen.long_divisors.clear();
+  chosen.short_context = 0;
+  return chosen;
+}
 
 std::vector<double> RopeFrequencies(const RopeConfig& rope) {
   std::vector<double> frequencies(rope.dims / 2);
   for (int pair = 0; pair < rope.dims / 2; ++pair) {
     const double divisor = rope.divisors.empty() ? 1 : rope.divisors[pair];
-    frequencies[pair] = PlainFrequency(rope.dims, rope.base, pair) / divisor;
+    frequencies[pair] = PlainFrequency(rope.period > 0 ? rope.period : rope.dims, rope.base, pair) / divisor;
   }
   return frequencies;
 }

@@ -32,10 +32,16 @@ struct YarnScaling {
   YarnRamp ramp = YarnRamp::kWhole;
 };
 std::vector<double> YarnDivisors(int dims, double base, const YarnScaling& scaling);
-// The factor of cosine and sine that goes with it: 0.1 ln(factor) + 1, or 1 where factor ≤ 1.
-double YarnAttentionFactor(double factor);
+// The factor of cosine and sine that goes with it: 0.1 mscale ln(factor) + 1, or 1 where factor ≤ 1.
+double YarnAttentionFactor(double factor, double mscale = 1);
 
-// base^(-2i / dims) / divisors[i]: radians a position. [dims / 2]
+// LongRoPE (Ding et al., 2024): the tables of divisors come from the file; the factor of cosine and sine is
+// sqrt(1 + ln(stretch) / ln(original_context)), or 1 where stretch, the context over the original one, is ≤ 1.
+double LongRopeAttentionFactor(double stretch, double original_context);
+// `rope` with the one table that a sequence of up to `context` tokens takes.
+RopeConfig RopeForContext(const RopeConfig& rope, int64_t context);
+
+// base^(-2i / period) / divisors[i]: radians a position. [dims / 2]
 std::vector<double> RopeFrequencies(const RopeConfig& rope);
 
 // cos[i] = attention_factor × cos(position × frequencies[i]), sin likewise; cos, sin [frequencies.size()]. T is float

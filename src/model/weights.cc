@@ -101,30 +101,44 @@ class Loader {
   template <typename V>
   std::vector<V> Vector(const TensorRef& ref, int64_t size) const {
     const int64_t stored = ref.stored > 0 ? ref.stored : size;
-    const StoredTensor tensor = Require(ref, {stored});
+    const StoredTensor tensor = Require(ref, Stacked(ref, {stored}));
     std::vector<V> all(stored), picked(size);
-    numeric::Decode(tensor.format, tensor.bytes.data(), all.data(), all.size());
+    numeric::Decode(tensor.format, SliceOf(ref, tensor, stored), all.data(), all.size());
     if (const int64_t bad = FirstNotFinite<V>(all); bad >= 0)
-      throw NotFinite(tensor.name, fmt::format("value {} of {}", bad, stored));
-    for (int64_t i = 0; i < size; ++i) picked[i] = all[ref.order.empty() ? ref.first + i : ref.order[i]];
+      throw NotFinite(tensor.name, fmt::format("value {} of {}", ref.slice * stored + bad, tensor.values()));
+    for (int64_t i = 0; i < size; ++i)
+      picked[i] = all[ref.order.empty() ? ref.first + i * ref.step : ref.order[i]] + static_cast<V>(ref.shift);
     return picked;
+  }
+
+  static std::vector<int64_t> Stacked(const TensorRef& ref, std::vector<int64_t> shape) {
+    if (ref.slices > 0) shape.insert(shape.begin(), ref.slices);
+    return shape;
+  }
+
+  // Where the slice begins; `values` is what one holds.
+  static const std::byte* SliceOf(const TensorRef& ref, const StoredTensor& tensor, int64_t values) {
+    return tensor.bytes.data() + ref.slice * numeric::FormatBytes(tensor.format, static_cast<size_t>(values));
   }
 
   Linear<T> Matrix(const TensorRef& ref, const TensorRef* bias, int64_t outputs, int64_t inputs) const {
     const int64_t stored = ref.stored > 0 ? ref.stored : outputs;
     const bool output_rows = ref.storage == MatrixStorage::kOutputRows;
-    const StoredTensor tensor = output_rows ? Require(ref, {stored, inputs}) : Require(ref, {inputs, stored});
+    const StoredTensor tensor = Require(
+        ref, Stacked(ref, output_rows ? std::vector<int64_t>{stored, inputs} : std::vector<int64_t>{inputs, stored}));
+    std::vector<int32_t> steps(ref.step == 1 ? 0 : outputs);
+    for (size_t i = 0; i < steps.size(); ++i) steps[i] = static_cast<int32_t>(ref.first + i * ref.step);
     const std::string file = source_.file();
     const MatrixView view{.name = tensor.name,
                           .file = file,
                           .format = tensor.format,
-                          .data = tensor.bytes.data(),
+                          .data = SliceOf(ref, tensor, stored * inputs),
                           .stored_outputs = stored,
                           .outputs = outputs,
                           .inputs = inputs,
                           .storage = ref.storage,
                           .first_output = ref.first,
-                          .output_order = ref.order,
+                          .output_order = ref.step == 1 ? ref.order : steps,
                           .mapped = tensor.mapped};
     return Linear<T>(view, bias != nullptr ? Vector<T>(*bias, outputs) : std::vector<T>(), pool_, arithmetic_);
   }
@@ -136,11 +150,12 @@ class Loader {
     return weights;
   }
 
+  static const TensorRef* Bias(bool wanted, const TensorRef& ref) { return wanted ? &ref : nullptr; }
+
   LayerWeights<T> Layer(const LayerConfig& layer, const LayerNames& names) const {
-    const auto bias = [](bool wanted, const TensorRef& ref) { return wanted ? &ref : nullptr; };
     const AttentionConfig& a = layer.attention;
     const BiasConfig& biases = layer.biases;
-    const int64_t width = config_.width, ffn = layer.ffn.width;
+    const int64_t width = config_.width;
     const bool all_heads = a.qk_norm_span == QkNormSpan::kAllHeads;
     LayerWeights<T> w;
     w.attention_norm = Norm(layer.attention_norm, names.attention_norm, width);
@@ -149,15 +164,44 @@ class Loader {
     w.ffn_out_norm = Norm(layer.ffn_out_norm, names.ffn_out_norm, width);
     w.q_norm = Norm(a.q_norm, names.q_norm, all_heads ? a.q_width() : a.head_dim_k);
     w.k_norm = Norm(a.k_norm, names.k_norm, all_heads ? a.k_width() : a.head_dim_k);
-    w.q = Matrix(names.q, bias(biases.q, names.q_bias), a.q_width(), width);
-    w.k = Matrix(names.k, bias(biases.k, names.k_bias), a.k_width(), width);
-    w.v = Matrix(names.v, bias(biases.v, names.v_bias), a.v_width(), width);
-    w.o = Matrix(names.o, bias(biases.o, names.o_bias), width, a.out_width());
-    if (layer.ffn.gate) w.gate = Matrix(names.gate, bias(biases.gate, names.gate_bias), ffn, width);
-    w.up = Matrix(names.up, bias(biases.up, names.up_bias), ffn, width);
-    w.down = Matrix(names.down, bias(biases.down, names.down_bias), width, ffn);
+    w.q = Matrix(names.q, Bias(biases.q, names.q_bias), a.q_width(), width);
+    w.k = Matrix(names.k, Bias(biases.k, names.k_bias), a.k_width(), width);
+    w.v = Matrix(names.v, Bias(biases.v, names.v_bias), a.v_width(), width);
+    w.o = Matrix(names.o, Bias(biases.o, names.o_bias), width, a.out_width());
     if (a.sink_logits) w.sink_logits = Vector<double>(names.sink_logits, a.q_heads);
+    if (layer.ffn.kind == FeedForwardKind::kDense)
+      w.ffn = FeedForward(layer, names.ffn);
+    else
+      Experts(layer, names, w);
     return w;
+  }
+
+  FeedForwardWeights<T> FeedForward(const LayerConfig& layer, const FeedForwardNames& names) const {
+    const BiasConfig& biases = layer.biases;
+    const int64_t width = config_.width, ffn = layer.ffn.width;
+    FeedForwardWeights<T> w;
+    if (layer.ffn.gate) w.gate = Matrix(names.gate, Bias(biases.gate, names.gate_bias), ffn, width);
+    w.up = Matrix(names.up, Bias(biases.up, names.up_bias), ffn, width);
+    w.down = Matrix(names.down, Bias(biases.down, names.down_bias), width, ffn);
+    return w;
+  }
+
+  void Experts(const LayerConfig& layer, const LayerNames& names, LayerWeights<T>& w) const {
+    const ExpertsConfig& experts = layer.ffn.experts;
+    w.router = Matrix(names.router, Bias(experts.router_bias, names.router_bias), experts.count, config_.width);
+    EKVI_CHECK(!names.experts.empty());
+    const bool stacked = names.experts.front().up.slices > 0;
+    for (int expert = 0; expert < experts.count; ++expert) {
+      EKVI_CHECK(stacked || expert < static_cast<int>(names.experts.size()));
+      w.experts.push_back(FeedForward(layer, stacked ? Slice(names.experts.front(), expert) : names.experts[expert]));
+    }
+  }
+
+  static FeedForwardNames Slice(FeedForwardNames names, int64_t slice) {
+    for (TensorRef* ref : {&names.gate, &names.up, &names.down, &names.gate_bias, &names.up_bias, &names.down_bias}) {
+      ref->slice = slice;
+    }
+    return names;
   }
 
   const DecoderConfig& config_;
@@ -166,6 +210,11 @@ class Loader {
   base::ThreadPool& pool_;
   BlockArithmetic arithmetic_;
 };
+
+template <typename T>
+size_t BytesOf(const FeedForwardWeights<T>& ffn) {
+  return ffn.gate.bytes() + ffn.up.bytes() + ffn.down.bytes();
+}
 
 template <typename T>
 size_t BytesOf(const NormWeights<T>& norm) {
@@ -206,7 +255,9 @@ std::optional<int64_t> RowTable<T>::FirstNotFinite(int64_t begin, int64_t end) c
 template <typename T>
 bool DecoderWeights<T>::int8() const {
   const auto any = [](const LayerWeights<T>& l) {
-    return l.q.int8() || l.k.int8() || l.v.int8() || l.o.int8() || l.gate.int8() || l.up.int8() || l.down.int8();
+    const auto in_ffn = [](const FeedForwardWeights<T>& w) { return w.gate.int8() || w.up.int8() || w.down.int8(); };
+    return l.q.int8() || l.k.int8() || l.v.int8() || l.o.int8() || in_ffn(l.ffn) ||
+           std::any_of(l.experts.begin(), l.experts.end(), in_ffn);
   };
   return head.int8() || std::any_of(layers.begin(), layers.end(), any);
 }
@@ -215,7 +266,9 @@ template <typename T>
 size_t DecoderWeights<T>::bytes() const {
   size_t bytes = head.bytes() + BytesOf(final_norm);
   for (const LayerWeights<T>& l : layers) {
-    for (const Linear<T>* linear : {&l.q, &l.k, &l.v, &l.o, &l.gate, &l.up, &l.down}) bytes += linear->bytes();
+    for (const Linear<T>* linear : {&l.q, &l.k, &l.v, &l.o, &l.router}) bytes += linear->bytes();
+    bytes += BytesOf(l.ffn);
+    for (const FeedForwardWeights<T>& expert : l.experts) bytes += BytesOf(expert);
     for (const NormWeights<T>* norm :
          {&l.attention_norm, &l.attention_out_norm, &l.ffn_norm, &l.ffn_out_norm, &l.q_norm, &l.k_norm}) {
       bytes += BytesOf(*norm);

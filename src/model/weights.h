@@ -45,12 +45,19 @@ struct NormWeights {
 };
 
 template <typename T>
+struct FeedForwardWeights {
+  Linear<T> gate, up, down;  // width → ffn width → width
+};
+
+template <typename T>
 struct LayerWeights {
   NormWeights<T> attention_norm, attention_out_norm, ffn_norm, ffn_out_norm;
   NormWeights<T> q_norm, k_norm;
-  Linear<T> q, k, v;                // width → heads × head size
-  Linear<T> o;                      // q_heads × head_dim_v → width
-  Linear<T> gate, up, down;         // width → ffn width → width
+  Linear<T> q, k, v;          // width → heads × head size
+  Linear<T> o;                // q_heads × head_dim_v → width
+  FeedForwardWeights<T> ffn;  // of a dense layer
+  Linear<T> router;           // width → experts
+  std::vector<FeedForwardWeights<T>> experts;
   std::vector<double> sink_logits;  // [q_heads], or empty
 };
 

@@ -11,13 +11,13 @@ std::vector<int64_t> ShapeOf(const files::GgufTensor& tensor) {
 }
 
 std::optional<StoredTensor> GgufSource::Find(std::string_view name) const {
-  const files::GgufTensor* tensor = file_->FindTensor(name);
+  const auto [file, tensor] = parts_->Find(name);
   if (tensor == nullptr) return std::nullopt;
   return StoredTensor{.name = tensor->name,
-                      .format = file_->ComputedFormat(*tensor),
+                      .format = file->ComputedFormat(*tensor),
                       .shape = ShapeOf(*tensor),
-                      .bytes = file_->Data(*tensor),
-                      .mapped = &file_->mapped()};
+                      .bytes = file->Data(*tensor),
+                      .mapped = &file->mapped()};
 }
 
 }  // namespace ekvi::model

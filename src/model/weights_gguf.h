@@ -1,4 +1,4 @@
-// A GGUF file as a source of weights.
+// A model's GGUF files as a source of weights.
 #pragma once
 
 #include <memory>
@@ -6,21 +6,22 @@
 #include <string>
 #include <string_view>
 
-#include "files/gguf.h"
+#include "files/gguf_parts.h"
 #include "model/weight_source.h"
 
 namespace ekvi::model {
 
 class GgufSource final : public TensorSource {
  public:
-  explicit GgufSource(std::shared_ptr<const files::GgufFile> file) : file_(std::move(file)) {}
+  explicit GgufSource(std::shared_ptr<const files::GgufParts> parts) : parts_(std::move(parts)) {}
 
   std::optional<StoredTensor> Find(std::string_view name) const override;
-  std::shared_ptr<const void> owner() const override { return file_; }
-  std::string file() const override { return file_->name(); }
+  bool Has(std::string_view name) const override { return parts_->Has(name); }
+  std::shared_ptr<const void> owner() const override { return parts_; }
+  std::string file() const override { return parts_->first().name(); }
 
  private:
-  std::shared_ptr<const files::GgufFile> file_;
+  std::shared_ptr<const files::GgufParts> parts_;
 };
 
 // The tensor's shape, slowest axis first.

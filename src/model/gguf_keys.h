@@ -6,24 +6,21 @@
 #include <string_view>
 #include <vector>
 
-#include "files/gguf.h"
+#include "files/gguf_parts.h"
+#include "model/key_range.h"
 
 namespace ekvi::model {
 
-struct KeyRange {
-  int64_t least, most;
-};
-
 // Keys are named by what follows the architecture: "block_count" is "llama.block_count". Errors (kCorrupt) name the
 // full key, the value and the range; a missing key is an error where no default is given.
-class FamilyKeys {
+class GgufKeys {
  public:
-  FamilyKeys(const files::GgufFile& file, std::string architecture)
-      : file_(file), architecture_(std::move(architecture)) {}
+  GgufKeys(const files::GgufParts& parts, std::string_view architecture) : parts_(parts), architecture_(architecture) {}
 
-  const files::GgufFile& file() const { return file_; }
+  const files::GgufParts& parts() const { return parts_; }
+  const files::GgufFile& file() const { return parts_.first(); }
   std::string Name(std::string_view key) const { return architecture_ + "." + std::string(key); }
-  bool Has(std::string_view key) const { return file_.Find(Name(key)) != nullptr; }
+  bool Has(std::string_view key) const { return file().Find(Name(key)) != nullptr; }
 
   int64_t Count(std::string_view key, KeyRange range) const;
   int64_t Count(std::string_view key, KeyRange range, int64_t otherwise) const;
@@ -32,6 +29,7 @@ class FamilyKeys {
   // A finite number above 0.
   double Positive(std::string_view key) const;
   double Positive(std::string_view key, double otherwise) const;
+  bool Flag(std::string_view key, bool otherwise) const;
 
   Error Fail(ErrorCode code, std::string_view key, std::string_view what, std::string numbers = "",
              std::string hint = "") const;
@@ -39,7 +37,7 @@ class FamilyKeys {
  private:
   int64_t Checked(std::string_view key, uint64_t value, KeyRange range) const;
 
-  const files::GgufFile& file_;
+  const files::GgufParts& parts_;
   std::string architecture_;
 };
 

@@ -1,8 +1,6 @@
 // Goal: a GGUF file of the Llama family becomes the right configuration and weights, or is refused by the key. Method:
 // files written from random models whose logits are known, doctored one key or tensor at a time, and the shared small
 // models.
-#include "model/llama.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "files/gguf_test_builder.h"
 #include "files/reader_expect_error.h"
 #include "model/decoder_testing.h"
+#include "model/gguf_model.h"
 #include "model/rope.h"
 #include "model/weights_gguf.h"
 
@@ -105,9 +104,8 @@ LlamaFile FileOf(const TestModel& model) {
 
 template <typename T>
 std::shared_ptr<const DecoderWeights<T>> LoadFile(const std::string& bytes, int64_t pieces) {
-  const auto file =
-      std::make_shared<const files::GgufFile>(files::GgufFile::Borrow(files::AsBytes(bytes), "memory.gguf"));
-  const FamilyModel model = ReadLlama(*file, pieces);
+  const auto file = files::GgufParts::Borrow(files::AsBytes(bytes), "memory.gguf");
+  const FamilyModel model = ReadGgufModel(*file, pieces);
   base::ThreadPool pool(1);
   return LoadWeights<T>(model.config, model.names, GgufSource(file), pool);
 }
@@ -184,8 +182,8 @@ TEST(Llama, WindowAndCountsPerLayer_AreObeyed) {
   LlamaFile file = FileOf(RandomModel(LlamaLike(4, 2), 48, DType::kF32));
   file.keys.U32("llama.attention.sliding_window", 7);
   const std::string bytes = file.Build();
-  const files::GgufFile gguf = files::GgufFile::Borrow(files::AsBytes(bytes), "memory.gguf");
-  for (const LayerConfig& layer : ReadLlama(gguf, 41).config.layers) EXPECT_EQ(layer.attention.window, 7);
+  const auto gguf = files::GgufParts::Borrow(files::AsBytes(bytes), "memory.gguf");
+  for (const LayerConfig& layer : ReadGgufModel(*gguf, 41).config.layers) EXPECT_EQ(layer.attention.window, 7);
 }
 
 TEST(Llama, CountsPerLayer_AreReadFromArrays) {
@@ -197,7 +195,7 @@ TEST(Llama, CountsPerLayer_AreReadFromArrays) {
   keys.Items<uint32_t>("llama.attention.head_count_kv", 4, {2, 4});
   keys.U32("llama.attention.key_length", 8).U32("llama.attention.value_length", 6);
   const std::string bytes = keys.Build();
-  const FamilyModel model = ReadLlama(files::GgufFile::Borrow(files::AsBytes(bytes), "memory.gguf"), 41);
+  const FamilyModel model = ReadGgufModel(*files::GgufParts::Borrow(files::AsBytes(bytes), "memory.gguf"), 41);
   EXPECT_EQ(model.config.layers[0].ffn.width, 44);
   EXPECT_EQ(model.config.layers[1].ffn.width, 20);
   EXPECT_EQ(model.config.layers[1].attention.q_heads, 8);
@@ -211,18 +209,26 @@ struct Refusal {
   std::function<void(LlamaFile&)> change;
 };
 
+void ExpectRefused(std::span<const Refusal> refusals) {
+  for (const Refusal& refusal : refusals) {
+    LlamaFile file = FileOf(RandomModel(LlamaLike(4, 2), 49, DType::kF32));
+    refusal.change(file);
+    const std::string bytes = file.Build();
+    files::ExpectError(refusal.code, refusal.words, [&] { LoadFile<float>(bytes, 41); });
+  }
+}
+
 TEST(Llama, WhatIsNotComputedOrOutOfRange_IsRefusedByKey) {
   constexpr ErrorCode kCorrupt = ErrorCode::kCorrupt, kUnsupported = ErrorCode::kUnsupported;
   const Refusal refusals[] = {
-      {kUnsupported, {"llama.expert_count", "8 experts"}, [](LlamaFile& f) { f.keys.U32("llama.expert_count", 8); }},
       {kUnsupported,
        {"llama.attention.causal", "false"},
        [](LlamaFile& f) { f.keys.Bool("llama.attention.causal", false); }},
       {kUnsupported,
        {"llama.rope.scaling.type", "spiral", "none, linear, yarn"},
        [](LlamaFile& f) { f.keys.String("llama.rope.scaling.type", "spiral"); }},
-      {kUnsupported,
-       {"llama.rope.scaling.type", "longrope"},
+      {kCorrupt,
+       {"llama.rope.scaling.type", "longrope", "rope_factors_short.weight"},
        [](LlamaFile& f) { f.keys.String("llama.rope.scaling.type", "longrope"); }},
       {kCorrupt,
        {"llama.rope.scaling.factor", "missing"},
@@ -256,12 +262,24 @@ TEST(Llama, WhatIsNotComputedOrOutOfRange_IsRefusedByKey) {
          }
        }},
   };
-  for (const Refusal& refusal : refusals) {
-    LlamaFile file = FileOf(RandomModel(LlamaLike(4, 2), 49, DType::kF32));
-    refusal.change(file);
-    const std::string bytes = file.Build();
-    files::ExpectError(refusal.code, refusal.words, [&] { LoadFile<float>(bytes, 41); });
-  }
+  ExpectRefused(refusals);
+}
+
+TEST(Llama, ExpertsThatCannotBe_AreRefusedByKey) {
+  constexpr ErrorCode kCorrupt = ErrorCode::kCorrupt, kUnsupported = ErrorCode::kUnsupported;
+  const Refusal refusals[] = {
+      {kCorrupt,
+       {"llama.expert_count", "1025 is out of range"},
+       [](LlamaFile& f) { f.keys.U32("llama.expert_count", 1025); }},
+      {kCorrupt,
+       {"llama.expert_used_count", "9 is out of range", "1 … 8"},
+       [](LlamaFile& f) { f.keys.U32("llama.expert_count", 8).U32("llama.expert_used_count", 9); }},
+      {kUnsupported,
+       {"llama.expert_gating_func", "2"},
+       [](LlamaFile& f) { f.keys.U32("llama.expert_count", 8).U32("llama.expert_gating_func", 2); }},
+      {kUnsupported, {"llama.logit_scale"}, [](LlamaFile& f) { f.keys.F32("llama.logit_scale", 0.5f); }},
+  };
+  ExpectRefused(refusals);
 }
 
 TEST(Llama, HugeClaimsWithoutTensors_AreRefusedWithoutMemory) {
