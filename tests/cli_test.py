@@ -358,7 +358,7 @@ class Generate(Case):
         lines = run.stderr.decode().splitlines()
         self.assertEqual(len(lines), 2, lines)
         self.assertRegex(lines[0], r"^\S.* \S+ \| llama \d+ layers, .* heads \| ctx \d+ \| "
-                                   r"KV paged \S+, .* at most \| \d+ threads? \| \w+$")
+                                   r"KV paged \S+, .* at most \| \d+ threads? \| \w+( \| int8 arithmetic)?$")
         self.assertRegex(lines[1], r"^\d+ prompt tokens? \(0 cached\) .* \| first token .* \| "
                                    r"40 tokens, .* tok/s, p95 .* \| KV \d+ tokens, .* in \d+ blocks?$")
         self.assertEqual(run.stdout, self.text())

@@ -56,7 +56,7 @@ KvCache& Session::cache() { return *impl_->cache; }
 GenerateResult Session::Generate(std::span<const int32_t> prompt, const SamplingOptions& sampling,
                                  const StopOptions& stops, const OnText& on_text) {
   const Impl::ClearCancel clear{impl_->cancel};
-  if (!impl_->model->has_tokenizer()) impl_->model->NewTextStream();  // throws
+  impl_->model->tokenizer();  // throws where there is none
   std::vector<int32_t> before(impl_->sequence.tokens().begin(), impl_->sequence.tokens().end());
   before.insert(before.end(), prompt.begin(), prompt.end());
   std::unique_ptr<TextStream> stream;  // made once the tokens before it have been checked

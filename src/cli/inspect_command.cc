@@ -49,6 +49,7 @@ Json LayersJson(const ModelInfo& info, const CacheLayout& layout) {
 
 Json ResultsJson(const ModelInfo& info, const CacheFigures& cache) {
   Json results{{"width", info.width}, {"feed_forward", info.feed_forward}, {"tokenizer", info.tokenizer}};
+  results["peak_bytes"] = info.peak_bytes;
   results["layers"] = LayersJson(info, cache.layout);
   results["kv"] = {{"type_k", DTypeName(cache.layout.dtype_k)},
                    {"type_v", DTypeName(cache.layout.dtype_v)},
@@ -108,7 +109,7 @@ const Command& InspectCommand() {
           "figures are those of one sequence that fills `--ctx` (the model's maximum), by the same arithmetic that "
           "allocates.\n\n"
           "`--json` results: `layers` (heads, head sizes, window, rope, feed-forward, experts, `kv_bytes_per_token`), "
-          "`kv`, `tensors`, `metadata`.",
+          "`kv`, `tensors`, `metadata`, `peak_bytes` (resident at most while loading).",
       .example = "ekvi inspect model.gguf",
       .groups = {CacheGroup(), {"Blocks", kOptions}, ModelGroup(), ComputeGroup(), OutputGroup()},
       .run = Run,

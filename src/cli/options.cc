@@ -67,9 +67,10 @@ constexpr Option kRun[] = {
      .help = "threads that compute"},
     {.name = "target",
      .kind = ValueKind::kChoice,
+     .value = "TARGET",
      .words = "auto|scalar|avx2|avx512|avx512_vnni",
      .fallback = "auto",
-     .help = "vector instructions"},
+     .help = "vector instructions (ekvi doctor)"},
 };
 
 constexpr Option kSeed[] = {

@@ -167,7 +167,7 @@ void Decoder<T>::Reserve(int64_t logits_rows, const LogitsOut& out) {
   }
   Grow(last_, logits_rows * config().width);
   if (weights_->int8()) {
-    workshop_.Reserve(std::max(tokens_, logits_rows), std::max({config().width, out_stride_, ffn_width_}));
+    workshop_.Reserve(std::max(tokens_, logits_rows), std::max({config().width, out_stride_, feed_forward_.width()}));
   }
   const bool direct = sizeof(T) == sizeof(float) ? out.f32 != nullptr : out.f64 != nullptr;
   if (!direct) Grow(logits_, std::min(logits_rows, kHeadBlock) * config().vocabulary);

@@ -20,6 +20,9 @@ class FeedForward {
  public:
   FeedForward(const DecoderConfig& config, const Workshop<T>& workshop);
 
+  // Of the widest layer.
+  int64_t width() const { return ffn_width_; }
+
   // Before Run: room for so many tokens. Allocates only past the largest count so far.
   void Reserve(int64_t tokens);
   // z[tokens, width] = the block's result for h[tokens, width].

@@ -26,7 +26,7 @@ void ApplyYarn(const GgufKeys& keys, const GgufRules& rules, int64_t context, Ro
 std::vector<double> Factors(const files::GgufParts& parts, std::string_view name, int64_t pairs) {
   const auto [file, tensor] = parts.Find(name);
   if (tensor == nullptr) return {};
-  if (ShapeOf(*tensor) != std::vector<int64_t>{pairs} || file->ComputedType(*tensor) != DType::kF32) {
+  if (ShapeOf(*tensor) != std::vector<int64_t>{pairs} || file->ComputedFormat(*tensor) != numeric::Format::kF32) {
     throw files::FileError(
         ErrorCode::kCorrupt, file->name(), fmt::format("tensor {} has the wrong shape or type", name),
         fmt::format("it is {} {}, [{}] F32 is wanted", tensor->ShapeText(), tensor->type->name, pairs), "");

@@ -10,7 +10,7 @@
 #include "ekvi/machine.h"
 #include "files/safetensors.h"
 #include "model/decoder_testing.h"
-#include "model/family.h"
+#include "model/gguf_model.h"
 #include "model/weights_gguf.h"
 #include "numeric/block_format.h"
 #include "shared_path.h"
@@ -25,12 +25,11 @@ constexpr const char* kFiles[] = {"f16",    "bf16",   "q8_0",   "q4_0", "q4_1", 
 
 template <typename T>
 std::shared_ptr<const DecoderWeights<T>> WeightsOf(const std::string& name, BlockArithmetic arithmetic) {
-  const auto file =
-      std::make_shared<const files::GgufFile>(files::GgufFile::Open(SharedPath("models/quant") / (name + ".gguf")));
-  const auto pieces = static_cast<int64_t>(file->RequireStrings("tokenizer.ggml.tokens").size());
-  const FamilyModel model = FamilyOf(*file).read(*file, pieces);
+  const auto parts = files::GgufParts::Open(SharedPath("models/quant") / (name + ".gguf"));
+  const auto pieces = static_cast<int64_t>(parts->first().RequireStrings("tokenizer.ggml.tokens").size());
+  const FamilyModel model = ReadGgufModel(*parts, pieces);
   base::ThreadPool pool(2);
-  return LoadWeights<T>(model.config, model.names, GgufSource(file), pool, arithmetic);
+  return LoadWeights<T>(model.config, model.names, GgufSource(parts), pool, arithmetic);
 }
 
 // The logits of all tokens, fed in the given counts.

@@ -79,7 +79,7 @@ uint64_t Use(const files::GgufFile& file) {
   for (const files::GgufTensor& tensor : file.tensors()) {
     const auto data = file.Data(tensor);
     if (!data.empty()) sum += static_cast<uint64_t>(data.front()) + static_cast<uint64_t>(data.back());
-    sum += tensor.type->dtype ? static_cast<uint64_t>(file.ComputedType(tensor)) : 0;
+    sum += tensor.type->format ? static_cast<uint64_t>(file.ComputedFormat(tensor)) : 0;
   }
   const auto tokenizer = LoadTokenizer(file);
   const auto ids = tokenizer->Encode("Once upon a time, 7 \xF0\x9F\xA6\x99s.");

@@ -35,7 +35,10 @@ void AddEnd(int32_t id, VocabularyParts& parts) {
 std::optional<int32_t> ReadNamed(const JsonValue& config, std::string_view key, const HfTokens& tokens) {
   const auto named = config.Get(key);
   if (!named) return std::nullopt;
-  return tokens.Find(named->is_object() ? named->Require("content").String() : named->String());
+  const std::string_view name = named->is_object() ? named->Require("content").String() : named->String();
+  const auto piece = std::ranges::find(tokens.pieces, name);  // the index may lack pieces that text cannot become
+  if (name.empty() || piece == tokens.pieces.end()) return std::nullopt;
+  return static_cast<int32_t>(piece - tokens.pieces.begin());
 }
 
 void ReadTokenizerConfig(const JsonValue& config, const HfTokens& tokens, VocabularyParts& parts) {

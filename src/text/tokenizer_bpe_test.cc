@@ -83,7 +83,8 @@ TEST(BR_86, NamesOfControlTokens_AreTextUnlessAskedFor) {
 TEST(BpeTokenizer, AnyBytes_ComeBack) {
   constexpr uint64_t kSeed = 86;
   base::Random random(kSeed);
-  for (const char* name : {"gpt-2", "llama-bpe", "qwen2", "starcoder"}) {
+  // Not starcoder: its vocabulary has no token for the byte F1, so that no tokenizer can write it.
+  for (const char* name : {"gpt-2", "llama-bpe", "qwen2"}) {
     if (!std::filesystem::exists(SharedVocabulary(name))) continue;
     const auto tokenizer = OpenTokenizer(SharedVocabulary(name));
     for (int round = 0; round < 300; ++round) {
