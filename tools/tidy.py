@@ -16,6 +16,7 @@ LAYERS = {  # layer: the layers whose headers it may include beside its own and 
     "base": [],
     "numeric": ["base"],
     "plan": ["numeric", "base"],
+    "jinja": ["base"],
     "files": ["numeric", "base"],
     "text": ["files", "numeric", "base"],
     "kernels": ["numeric", "base"],
@@ -24,7 +25,8 @@ LAYERS = {  # layer: the layers whose headers it may include beside its own and 
     "model": ["text", "files", "attend", "kernels", "cache", "plan", "numeric", "base"],
     "engine": ["cache", "plan", "numeric", "base"],
     "law": ["engine", "model", "text", "files", "attend", "kernels", "cache", "plan", "numeric", "base"],
-    "api": ["law", "engine", "model", "text", "files", "attend", "kernels", "cache", "plan", "numeric", "base"],
+    "api": ["law", "engine", "model", "text", "jinja", "files", "attend", "kernels", "cache", "plan", "numeric",
+            "base"],
     "cli": [],
 }
 TEST_HEADERS = {"shared_path.h", "temporary_folder.h"}  # of tests/

@@ -9,9 +9,11 @@
 namespace ekvi::cli {
 
 const Command& GenerateCommand();
+const Command& ChatCommand();
 const Command& VerifyCommand();
 const Command& InspectCommand();
 const Command& TokenizeCommand();
+const Command& TemplateCommand();
 const Command& LogitsCommand();
 const Command& DoctorCommand();
 const Command& CompletionCommand();
