@@ -34,8 +34,8 @@ HOURS = ("morning", "noon", "afternoon", "evening")
 CAST_SIZE = 8  # facts are about the first so many people of a story
 SPACE = "\u2581"  # stands for a space in pieces
 CHARACTERS = SPACE + "\n.,!?'\":;-()" + string.digits + string.ascii_letters
-VOCABULARY, BOS, EOS, FIRST_PIECE = 512, 1, 2, 259
-RECALL_WEIGHT = 4.0  # of the words of answers in the loss; other words have 1
+VOCABULARY, BOS, EOS, FIRST_PIECE = 992, 1, 2, 259
+RECALL_WEIGHT = 8.0  # of the words of answers in the loss; other words have 1
 
 
 def read_sections(path: Path) -> dict[str, list[list[str]]]:
@@ -160,8 +160,8 @@ class Teller:
         return word
 
     def new_fact(self) -> Fact:
-        """Invents a fact: who and what it is about are new in this story, the answer is free."""
-        kind = self.rng.choice(list(FACTS))
+        """Invents a fact: its kind, who and what it is about are new in this story, the answer is free."""
+        kind = self.pick_new("kind", list(FACTS))
         shape = FACTS[kind]
         slots = {"N": self.pick_new(kind, self.people[: CAST_SIZE])}
         slots["their"] = "her" if slots["N"] in WORDS["girls"] else "his"
@@ -216,6 +216,7 @@ def make_story(
     The facts are told in the first two thirds.  Half of them come back in the tale; of the
     `questions`, a few are asked in between, the others at the end.  With `whole=False` the text
     starts in the middle, without an opening: a fragment, for the first lessons.
+    A story tells each kind of fact once (as long as there are kinds left).
     """
     teller = Teller(rng)
     paragraphs = teller.paragraphs(scenes, whole) or [[]]
@@ -250,6 +251,13 @@ def make_story(
 def full_story(rng: random.Random) -> Story:
     """A story of full length, about 400 to 900 tokens of the embedded model."""
     return make_story(rng, rng.randint(2, 7), rng.randint(5, 9), rng.randint(2, 4))
+
+
+def text_for_pieces(rng: random.Random, count: int) -> list[str]:
+    """Texts to learn the tokenizer from: stories, and four times as many lists of facts and questions,
+    so that the words of answers become one or two pieces and not single letters."""
+    told = [full_story(rng).text for _ in range(count)]
+    return told + [make_story(rng, 0, 9, 18, False).text for _ in range(4 * count)]
 
 
 class Tokenizer:

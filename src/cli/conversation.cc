@@ -16,9 +16,9 @@ namespace {
 std::optional<size_t> SameText(const Model& model, std::span<const int32_t> cached, std::span<const int32_t> rendered,
                                size_t common) {
   std::string text, other;
-  for (const int32_t token : cached.subspan(common)) text += model.Piece(token);
+  for (const int32_t token : cached.subspan(common)) text += model.tokenizer().Piece(token);
   for (size_t i = common; i < rendered.size() && other.size() < text.size(); ++i) {
-    other += model.Piece(rendered[i]);
+    other += model.tokenizer().Piece(rendered[i]);
     if (other == text) return i + 1;
   }
   return text.empty() ? std::optional(common) : std::nullopt;
@@ -69,7 +69,7 @@ TurnPlan Conversation::Ask(std::string text) {
   // The begin token stands once in front, whether the template writes it or not.
   const bool written = !begin_token_.empty() && rendered.starts_with(begin_token_);
   TurnPlan plan = PlanTurn(session_.model(), session_.tokens(),
-                           session_.model().Encode(rendered, {.begin = !written, .special = !plain_}));
+                           session_.model().tokenizer().Encode(rendered, {.begin = !written, .special = !plain_}));
   session_.Truncate(plan.kept);
   lengths_.push_back(plan.kept);
   messages_ = std::move(messages);

@@ -30,7 +30,7 @@ class ConversationTest : public testing::Test {
   // Computes the plan's tokens and puts `reply` in the cache, as if it had been sampled.
   void Answer(Conversation& conversation, const TurnPlan& plan, const std::string& reply) {
     Ids tokens = plan.tokens;
-    const Ids said = model_->Encode(reply, {.begin = false});
+    const Ids said = model_->tokenizer().Encode(reply, {.begin = false});
     tokens.insert(tokens.end(), said.begin(), said.end());
     std::vector<double> logits(tokens.size() * static_cast<size_t>(model_->info().vocabulary));
     session_.Logits(tokens, logits);
@@ -102,18 +102,18 @@ TEST_F(ConversationTest, SaveAndLoadKeepTheCacheThatAgrees) {
 
 TEST(PlanTurn, AReplySampledInOtherPiecesStays) {
   const auto model = Model::Embedded();
-  const Ids whole = model->Encode("One day a cat came", {.begin = true});
+  const Ids whole = model->tokenizer().Encode("One day a cat came", {.begin = true});
   // The same text in single bytes or letters where the vocabulary has them.
   Ids cached(whole.begin(), whole.begin() + 2);
   std::string text;
-  for (size_t i = 2; i + 2 < whole.size(); ++i) text += model->Piece(whole[i]);
+  for (size_t i = 2; i + 2 < whole.size(); ++i) text += model->tokenizer().Piece(whole[i]);
   for (const char letter : text) {
     for (int32_t id = 0; id < model->info().vocabulary; ++id) {
-      if (model->Piece(id) == std::string(1, letter)) cached.push_back(id);
+      if (model->tokenizer().Piece(id) == std::string(1, letter)) cached.push_back(id);
     }
   }
   std::string spelt;
-  for (size_t i = 2; i < cached.size(); ++i) spelt += model->Piece(cached[i]);
+  for (size_t i = 2; i < cached.size(); ++i) spelt += model->tokenizer().Piece(cached[i]);
   if (spelt != text || cached.size() == whole.size() - 2) GTEST_SKIP() << "the vocabulary spells it one way only";
   const TurnPlan plan = PlanTurn(*model, cached, whole);
   EXPECT_EQ(plan.dropped, 0);

@@ -6,6 +6,7 @@
 #include "cli/format.h"
 #include "cli/options.h"
 #include "cli/report.h"
+#include "cli/sampling_options.h"
 #include "cli/table.h"
 
 namespace ekvi::cli {
@@ -75,9 +76,12 @@ std::string CommandHelp(const Command& command) {
 
 std::string OptionsHelp() {
   Table table;
-  for (const OptionGroup* group : SharedGroups()) AddOptions(*group, table);
+  for (const OptionGroup* group : SharedGroups()) {
+    if (group != &SamplingGroup()) AddOptions(*group, table);  // ekvi help generate has them, and the screen is full
+  }
   return fmt::format(
-      "Options that commands share; each command takes those it has a use for.\n\n"
+      "Options that commands share; each command takes those it has a use for. Those of\n"
+      "sampling: ekvi help generate.\n\n"
       "{}\n"
       "A flag goes before the environment, that before the default. The environment's\n"
       "name is EKVI_ and the option's: EKVI_KV_TYPE=f16 for --kv-type f16.\n",

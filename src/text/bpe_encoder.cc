@@ -89,7 +89,23 @@ void BpeEncoder::EncodeUnseen(std::string_view word) {
   } else {
     MergeLong();
   }
+  if (!model_.options_.between.empty()) TakeApart();
   ids_.insert(ids_.end(), word_.begin(), word_.end());
+}
+
+void BpeEncoder::TakeApart() {
+  const auto size = static_cast<int32_t>(model_.whole_.size());
+  std::vector<int32_t> apart;
+  for (const int32_t id : word_) {
+    if (id < size) {
+      apart.push_back(id);
+      continue;
+    }
+    for (const char c : model_.options_.between[static_cast<size_t>(id - size)]) {
+      apart.push_back(model_.symbols_[static_cast<uint8_t>(c)]);
+    }
+  }
+  word_ = std::move(apart);
 }
 
 void BpeEncoder::CutBytes(std::string_view word) {

@@ -46,6 +46,8 @@ class BpeEncoder : public WordEncoder {
   std::string_view Affixed(std::string_view character, size_t at, size_t word_bytes);
   void AppendUnwritten(std::string_view symbol);
   void FlushUnknown();
+  // Symbols that are no tokens become their bytes' again; those were there, or nothing could have joined.
+  void TakeApart();
   // Both leave the joined ids in word_.
   void MergeShort();
   void MergeLong();

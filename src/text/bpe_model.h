@@ -24,6 +24,7 @@ struct BpeOptions {
   std::optional<int32_t> unknown;  // for what no symbol writes; without it that is an error
   std::string word_prefix;         // of symbols that do not begin a word: "##"
   std::string word_suffix;         // of the symbol that ends a word: "</w>"
+  std::vector<std::string> between;  // byte words: what ids from `size` on, which are no tokens, stand for in merges
 };
 
 class BpeModel : public SubwordModel {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
+#include <unordered_map>
 
 #include "files/reader_error.h"
 
@@ -160,30 +162,57 @@ std::vector<float> ReadGgufScores(const files::GgufFile& file, size_t pieces) {
   return scores;
 }
 
-std::vector<BpeMerge> ReadGgufMerges(const files::GgufFile& file, const VocabularyParts& parts) {
+namespace {
+
+// Ids of texts: those of pieces, and new ones behind them for others.
+class MergeIds {
+ public:
+  MergeIds(const files::GgufFile& file, const VocabularyParts& parts)
+      : index_(IndexPieces(file, parts.pieces)), pieces_(static_cast<int32_t>(parts.pieces.size())) {}
+
+  int32_t Of(std::string_view text) {
+    if (const auto id = index_.Find(text)) return *id;
+    const auto [place, added] = ids_.try_emplace(std::string(text), pieces_ + static_cast<int32_t>(between.size()));
+    if (added) between.emplace_back(text);
+    return place->second;
+  }
+
+  std::vector<std::string> between;
+
+ private:
+  TokenizerPieceIndex index_;
+  int32_t pieces_;
+  std::unordered_map<std::string, int32_t> ids_;
+};
+
+}  // namespace
+
+GgufMerges ReadGgufMerges(const files::GgufFile& file, const VocabularyParts& parts) {
   const auto strings = file.GetStrings(kGgufMergesKey);
   if (!strings) throw file.KeyError(ErrorCode::kCorrupt, kGgufMergesKey, "missing");
-  const TokenizerPieceIndex index = IndexPieces(file, parts.pieces);
-  std::vector<BpeMerge> merges;
-  merges.reserve(strings->size());
+  MergeIds ids(file, parts);
+  GgufMerges read;
+  read.merges.reserve(strings->size());
   std::string joined;
   size_t item = 0;
   for (const std::string_view text : *strings) {
     // Pieces hold no blanks, but one may be a blank: the separator is never the first byte.
     const size_t blank = std::min(text.find(' ', 1), text.size());
     const std::string_view left = text.substr(0, blank), right = text.substr(std::min(blank + 1, text.size()));
-    joined.assign(left).append(right);
-    const auto left_id = index.Find(left), right_id = index.Find(right), result = index.Find(joined);
-    if (left.empty() || right.empty() || !left_id || !right_id || !result) {
+    if (left.empty() || right.empty()) {
       throw file.KeyError(ErrorCode::kCorrupt, kGgufMergesKey,
-                          fmt::format("{} is no pair of pieces that join to a piece", files::Quote(text)),
+                          fmt::format("{} is no pair of pieces", files::Quote(text)),
                           fmt::format("item {} of {}", item, files::Digits(strings->size())));
     }
-    const PieceKind kind = parts.kinds[*result];
-    if (kind != PieceKind::kControl && kind != PieceKind::kUnknown) merges.push_back({*left_id, *right_id, *result});
+    joined.assign(left).append(right);
+    const int32_t result = ids.Of(joined);
+    const auto kind = static_cast<size_t>(result) < parts.kinds.size() ? parts.kinds[result] : PieceKind::kNormal;
+    if (kind != PieceKind::kControl && kind != PieceKind::kUnknown)
+      read.merges.push_back({ids.Of(left), ids.Of(right), result});
     ++item;
   }
-  return merges;
+  read.between = std::move(ids.between);
+  return read;
 }
 
 }  // namespace ekvi::text

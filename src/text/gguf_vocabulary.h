@@ -31,9 +31,14 @@ VocabularyParts ReadGgufVocabulary(const files::GgufFile& file, const GgufDefaul
 // The scores, one for each piece; Error(kCorrupt) where the key is missing.
 std::vector<float> ReadGgufScores(const files::GgufFile& file, size_t pieces);
 
-// The merges of a byte-pair encoding over `parts`' pieces, in order. Those that would make a control token are left
-// out: plain text never becomes one. Error(kCorrupt) with the item where it is no pair of pieces, both and their
-// joining in the vocabulary; or where two pieces are the same.
-std::vector<BpeMerge> ReadGgufMerges(const files::GgufFile& file, const VocabularyParts& parts);
+// The merges of a byte-pair encoding, in order. A vocabulary may lack what a merge makes: it then stands between
+// others, with an id of its own behind the pieces', and what is left of it in the end becomes its bytes again. Merges
+// that would make a control token are left out: plain text never becomes one. Error(kCorrupt) with the item where it is
+// no two texts with a blank in between; or where two pieces are the same.
+struct GgufMerges {
+  std::vector<BpeMerge> merges;
+  std::vector<std::string> between;  // of ids from the number of pieces on, in the byte alphabet
+};
+GgufMerges ReadGgufMerges(const files::GgufFile& file, const VocabularyParts& parts);
 
 }  // namespace ekvi::text

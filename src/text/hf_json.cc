@@ -35,14 +35,15 @@ std::string_view TypeName(simdjson::dom::element element) {
 }  // namespace
 
 JsonDocument::JsonDocument(std::string_view bytes, std::string name)
-    : parser_(kBytesMax), file_(std::make_shared<const std::string>(std::move(name))) {
+    : parser_(std::make_unique<simdjson::dom::parser>(kBytesMax)),
+      file_(std::make_shared<const std::string>(std::move(name))) {
   if (bytes.size() > kBytesMax) {
     throw files::FileError(ErrorCode::kUnsupported, *file_, "too large",
                            fmt::format("{} bytes, at most {}", files::Digits(bytes.size()), files::Digits(kBytesMax)),
                            "");
   }
-  auto error = parser_.allocate(bytes.size() + 1, kDepthMax);
-  if (!error) error = parser_.parse(simdjson::padded_string(bytes)).get(root_);
+  auto error = parser_->allocate(bytes.size() + 1, kDepthMax);
+  if (!error) error = parser_->parse(simdjson::padded_string(bytes)).get(root_);
   if (!error) return;
   if (error == simdjson::MEMALLOC) throw std::bad_alloc();
   if (error == simdjson::DEPTH_ERROR) {

@@ -66,7 +66,7 @@ class JsonDocument {
   JsonValue root() const { return JsonValue(root_, "", file_); }
 
  private:
-  simdjson::dom::parser parser_;
+  std::unique_ptr<simdjson::dom::parser> parser_;  // root_ points into it, wherever the document moves
   simdjson::dom::element root_;
   std::shared_ptr<const std::string> file_;
 };

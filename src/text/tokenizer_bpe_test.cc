@@ -211,13 +211,31 @@ TEST(LoadTokenizer, UnknownPreTokenizer_IsRefusedByName) {
 
 TEST(LoadTokenizer, MergesThatDoNotFit_AreRefusedWithTheirPlace) {
   BpeFile file;
-  file.merges = {"t h", "th q"};
-  files::ExpectError(ErrorCode::kCorrupt, {"tokenizer.ggml.merges", "'th q'", "item 1 of 2"}, [&] { file.Load(); });
+  file.merges = {"t h", "th "};
+  files::ExpectError(ErrorCode::kCorrupt, {"tokenizer.ggml.merges", "'th '", "item 1 of 2"}, [&] { file.Load(); });
   file.merges = {"th"};
   files::ExpectError(ErrorCode::kCorrupt, {"tokenizer.ggml.merges", "item 0 of 1"}, [&] { file.Load(); });
   file = {};
   file.more[1] = "th";
   files::ExpectError(ErrorCode::kCorrupt, {"tokenizer.ggml.tokens", "'th' twice", "256 and 257"}, [&] { file.Load(); });
+}
+
+// A vocabulary that was cut short: what a merge makes need not be a piece. It still stands between two others, and is its
+// bytes again where nothing came of it.
+TEST(BpeTokenizer, MergesThroughTextsThatAreNoPieces_ReachThosePiecesThatAre) {
+  BpeFile file;
+  file.more = {"abc"};
+  file.merges = {"a b", "ab c", "x y"};
+  const auto tokenizer = file.Load();
+  const int32_t abc = *tokenizer->vocabulary().FindText("abc");
+  const auto of = [&](std::string_view text) { return tokenizer->Encode(text, kPlain); };
+  EXPECT_EQ(of("abc"), (Ids{abc}));
+  for (const std::string_view text : {"ab", "xy", "aab", "xyxyabcab"}) {
+    EXPECT_EQ(tokenizer->Decode(of(text)), text);
+    EXPECT_EQ(of(text).size(), text.find("abc") == text.npos ? text.size() : text.size() - 2);
+  }
+  const std::string many(100'000, 'x');
+  EXPECT_EQ(of(many + "y").size(), many.size() + 1);
 }
 
 TEST(BpeTokenizer, MergesNeverMakeAControlToken) {

@@ -49,12 +49,14 @@ PieceTable BytesOfPieces(const VocabularyParts& parts) {
 std::unique_ptr<Tokenizer> LoadBpe(const files::GgufFile& file) {
   NamedPreTokenizer named = RequirePreTokenizer(file);
   VocabularyParts parts = ReadGgufVocabulary(file, {});
-  const std::vector<BpeMerge> merges = ReadGgufMerges(file, parts);
+  GgufMerges read = ReadGgufMerges(file, parts);
+  for (std::string& text : read.between) text = BytesOfPiece(text).value_or(text);
   parts.add_begin = GetBool(file, "add_bos_token", named.add_begin);
   std::array<int32_t, 256> no_byte_tokens;
   no_byte_tokens.fill(-1);
-  const BpeOptions options{.bytes = true, .ignore_merges = named.ignore_merges, .unknown = parts.unknown};
-  auto model = std::make_unique<BpeModel>(options, BytesOfPieces(parts), merges, no_byte_tokens,
+  BpeOptions options{.bytes = true, .ignore_merges = named.ignore_merges, .unknown = parts.unknown};
+  options.between = std::move(read.between);
+  auto model = std::make_unique<BpeModel>(std::move(options), BytesOfPieces(parts), read.merges, no_byte_tokens,
                                           static_cast<int32_t>(parts.pieces.size()));
   const std::string name = fmt::format("byte-level BPE, {}", file.RequireString(kGgufPreKey));
   return std::make_unique<BpeTokenizer>(name, Vocabulary(std::move(parts)), std::move(named.splitter),
