@@ -14,7 +14,7 @@ namespace ekvi::cli {
 
 std::span<const Command* const> AllCommands() {
   static const std::array kCommands = {
-      &GenerateCommand(), &VerifyCommand(), &InspectCommand(),    &TokenizeCommand(),
+      &GenerateCommand(), &VerifyCommand(), &InspectCommand(),    &TokenizeCommand(), &TemplateCommand(),
       &LogitsCommand(),   &DoctorCommand(), &CompletionCommand(), &HelpCommand(),
   };
   return kCommands;

@@ -12,6 +12,7 @@ const Command& GenerateCommand();
 const Command& VerifyCommand();
 const Command& InspectCommand();
 const Command& TokenizeCommand();
+const Command& TemplateCommand();
 const Command& LogitsCommand();
 const Command& DoctorCommand();
 const Command& CompletionCommand();

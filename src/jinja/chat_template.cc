@@ -1,0 +1,73 @@
+#include "ekvi/chat_template.h"
+
+#include <fmt/format.h>
+
+#include "base/utf8.h"
+#include "ekvi/error.h"
+#include "jinja/failure.h"
+#include "jinja/json_read.h"
+#include "jinja/parser.h"
+#include "jinja/renderer.h"
+
+namespace ekvi {
+
+struct ChatTemplate::Impl {
+  std::string name;
+  jinja::Program program;
+};
+
+namespace {
+
+[[noreturn]] void Throw(const jinja::Failure& failure, const std::string& name) {
+  const std::string place = failure.line > 0 ? fmt::format("{}, line {}", name, failure.line) : name;
+  if (!failure.raised) throw Error(failure.code, fmt::format("{}: {}", place, failure.message), "", failure.hint);
+  const std::string message = failure.message.empty() ? "the chat template refuses the conversation" : failure.message;
+  throw Error(ErrorCode::kInvalidArgument, message, fmt::format("raised by the chat template {}", place));
+}
+
+jinja::Value ReadVariables(std::string_view variables) {
+  try {
+    jinja::Value value = jinja::ReadJson(variables, "the template's input");
+    if (value.IsDict()) return value;
+  } catch (const jinja::Failure& failure) {
+    throw Error(failure.code, failure.message, "", failure.hint);
+  }
+  throw Error(ErrorCode::kInvalidArgument, "the template's input is no JSON object", "",
+              R"(an object such as {"messages": [{"role": "user", "content": "Hi"}]})");
+}
+
+}  // namespace
+
+ChatTemplate::ChatTemplate(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ChatTemplate::~ChatTemplate() = default;
+ChatTemplate::ChatTemplate(ChatTemplate&&) noexcept = default;
+ChatTemplate& ChatTemplate::operator=(ChatTemplate&&) noexcept = default;
+
+const std::string& ChatTemplate::name() const { return impl_->name; }
+
+ChatTemplate ChatTemplate::Parse(std::string_view source, std::string name) {
+  if (!base::IsUtf8(source)) throw Error(ErrorCode::kCorrupt, name + ": the chat template is not UTF-8");
+  try {
+    jinja::Program program = jinja::ParseTemplate(source);
+    return ChatTemplate(std::make_unique<Impl>(Impl{std::move(name), std::move(program)}));
+  } catch (const jinja::Failure& failure) {
+    Throw(failure, name);
+  }
+}
+
+std::string ChatTemplate::Render(std::string_view variables, const TemplateOptions& options) const {
+  const jinja::Value input = ReadVariables(variables);
+  jinja::RenderSettings settings{.strftime_now = options.strftime_now, .limits = {}};
+  if (!settings.strftime_now) {
+    settings.strftime_now = [](std::string_view format) {
+      return FormatLocalTime(format, std::chrono::system_clock::now());
+    };
+  }
+  try {
+    return jinja::Renderer(impl_->program, std::move(settings)).Run(input.dict());
+  } catch (const jinja::Failure& failure) {
+    Throw(failure, impl_->name);
+  }
+}
+
+}  // namespace ekvi
