@@ -25,7 +25,8 @@ LAYERS = {  # layer: the layers whose headers it may include beside its own and 
     "model": ["text", "files", "attend", "kernels", "cache", "plan", "numeric", "base"],
     "engine": ["cache", "plan", "numeric", "base"],
     "law": ["engine", "model", "text", "files", "attend", "kernels", "cache", "plan", "numeric", "base"],
-    "api": ["law", "engine", "model", "jinja", "text", "files", "attend", "kernels", "cache", "plan", "numeric", "base"],
+    "api": ["law", "engine", "model", "text", "jinja", "files", "attend", "kernels", "cache", "plan", "numeric",
+            "base"],
     "cli": [],
 }
 EXACT_LAYERS = {"numeric", "kernels", "attend", "model", "engine"}  # where bits reach a result

@@ -10,13 +10,15 @@
 // `raise_exception`, `strftime_now`. Beyond it: the filters `from_json` and `fromjson`. Refused by name: loading other
 // templates, autoescape, integers of more than 64 bits, `random`, `lipsum`, `pprint`, `urlize`, `wordwrap`, `xmlattr`.
 //
-// A template comes from wherever the model came from, so rendering is bounded whatever it says: 50 million steps (about
+// A template comes from wherever the model came from, so rendering is bounded whatever it says: 30 million steps (about
 // two seconds), 64 MiB of text, 256 MiB of values, 1,500 nested evaluations, values that nest 200 deep.
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -51,6 +53,18 @@ class ChatTemplate {
   explicit ChatTemplate(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
+
+// The template that comes with a model, and the begin and end tokens of its vocabulary as text.
+struct ModelTemplate {
+  std::string name;                    // for ChatTemplate::Parse: the file it is from
+  std::string source;                  // empty: the model has none
+  std::string begin_token, end_token;  // empty: the vocabulary has none
+};
+
+// Of a GGUF file (tokenizer.chat_template; weights are not needed) or of a Hugging Face folder (chat_template.jinja,
+// else chat_template.json, else tokenizer_config.json; of several named templates the one named "default"). What it is
+// is told by its content. Errors: kNotFound, kIo, kCorrupt as Model::Load.
+ModelTemplate FindChatTemplate(const std::filesystem::path& path);
 
 // A point in time in the local time zone by a strftime format, in English. %z and %Z give nothing, as for Python's
 // datetime.now(). Error(kInvalidArgument) where the result has more than 4,096 bytes.

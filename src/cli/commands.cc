@@ -14,8 +14,8 @@ namespace ekvi::cli {
 
 std::span<const Command* const> AllCommands() {
   static const std::array kCommands = {
-      &GenerateCommand(), &VerifyCommand(), &InspectCommand(),    &TokenizeCommand(), &TemplateCommand(),
-      &LogitsCommand(),   &DoctorCommand(), &CompletionCommand(), &HelpCommand(),
+      &GenerateCommand(), &ChatCommand(),   &VerifyCommand(), &InspectCommand(),    &TokenizeCommand(),
+      &TemplateCommand(), &LogitsCommand(), &DoctorCommand(), &CompletionCommand(), &HelpCommand(),
   };
   return kCommands;
 }

@@ -9,6 +9,7 @@
 namespace ekvi::cli {
 
 const Command& GenerateCommand();
+const Command& ChatCommand();
 const Command& VerifyCommand();
 const Command& InspectCommand();
 const Command& TokenizeCommand();

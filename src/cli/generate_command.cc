@@ -15,12 +15,11 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/sampling_options.h"
 #include "cli/session_setup.h"
 
 namespace ekvi::cli {
 namespace {
-
-constexpr double kManyTokens = 1e9;
 
 constexpr Option kOptions[] = {
     {.name = "file",
@@ -29,78 +28,9 @@ constexpr Option kOptions[] = {
      .value = "FILE",
      .environment = Environment::kIgnore,
      .help = "prompt from a file, - for stdin"},
-    {.name = "max-tokens",
-     .letter = 'n',
-     .kind = ValueKind::kInteger,
-     .value = "N",
-     .minimum = 0,
-     .maximum = kManyTokens,
-     .fallback = "256",
-     .help = "tokens at most"},
-    {.name = "temp",
-     .kind = ValueKind::kNumber,
-     .value = "X",
-     .fallback = "0.8",
-     .help = "temperature; 0: always the best token"},
-    {.name = "top-k",
-     .kind = ValueKind::kInteger,
-     .value = "N",
-     .minimum = 0,
-     .maximum = kManyTokens,
-     .fallback = "40",
-     .help = "draw from the N best; 0: all"},
-    {.name = "top-p",
-     .kind = ValueKind::kNumber,
-     .value = "X",
-     .minimum = 0,
-     .maximum = 1,
-     .fallback = "0.95",
-     .help = "draw from the best with this much together"},
-    {.name = "min-p",
-     .kind = ValueKind::kNumber,
-     .value = "X",
-     .minimum = 0,
-     .maximum = 1,
-     .fallback = "0.05",
-     .help = "drop below this share of the best"},
-    {.name = "repeat-penalty",
-     .kind = ValueKind::kNumber,
-     .value = "X",
-     .fallback = "1",
-     .help = "weaken the last 64 tokens; 1: no"},
-    {.name = "logit-bias",
-     .kind = ValueKind::kText,
-     .value = "ID:X",
-     .repeat = Repeat::kEach,
-     .environment = Environment::kIgnore,
-     .help = "add X to a token's logit; repeatable"},
-    {.name = "stop",
-     .kind = ValueKind::kText,
-     .value = "TEXT",
-     .repeat = Repeat::kEach,
-     .environment = Environment::kIgnore,
-     .help = "end before this text; repeatable"},
     {.name = "ignore-end", .help = "go on after the model's end token"},
     {.name = "no-cache", .help = "compute everything again for each token"},
 };
-
-SamplingOptions SamplingOf(const Arguments& arguments) {
-  SamplingOptions sampling{.temperature = arguments.Number("temp"),
-                           .top_k = static_cast<int>(arguments.Integer("top-k").value()),
-                           .top_p = arguments.Number("top-p"),
-                           .min_p = arguments.Number("min-p"),
-                           .repetition_penalty = arguments.Number("repeat-penalty"),
-                           .seed = static_cast<uint64_t>(arguments.Integer("seed").value())};
-  for (const std::string& bias : arguments.All("logit-bias")) sampling.logit_bias.push_back(ParseBias(bias));
-  return sampling;
-}
-
-StopOptions StopsOf(const Arguments& arguments) {
-  return {.max_tokens = arguments.Integer("max-tokens").value(),
-          .ignore_end = arguments.Flag("ignore-end"),
-          .tokens = {},
-          .strings = arguments.All("stop")};
-}
 
 // The last line feed of a file or a pipe is the editor's or echo's, not the prompt's. Without any prompt the model
 // begins by itself, after its begin token.
@@ -234,8 +164,14 @@ const Command& GenerateCommand() {
           "nanoseconds (`first_token_ns` from the start, `token_p95_ns` between tokens), `kv_tokens`, `kv_bytes`, "
           "`kv_blocks`.",
       .example = "ekvi generate \"Once upon a time\" -n 64 --temp 0",
-      .groups =
-          {{"Text", kOptions}, SeedGroup(), ModelGroup(), ComputeGroup(), CacheGroup(), RunGroup(), OutputGroup()},
+      .groups = {{"Text", kOptions},
+                 SamplingGroup(),
+                 SeedGroup(),
+                 ModelGroup(),
+                 ComputeGroup(),
+                 CacheGroup(),
+                 RunGroup(),
+                 OutputGroup()},
       .run = Run,
   };
   return kCommand;

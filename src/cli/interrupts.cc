@@ -51,6 +51,7 @@ void InstallInterrupts() {
 }
 
 int InterruptSignal() noexcept { return signal_seen.load(); }
+void ForgetInterrupt() noexcept { signal_seen.store(0); }
 
 CancelOnInterrupt::CancelOnInterrupt(Session& session) { session_at_work.store(&session); }
 

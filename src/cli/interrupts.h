@@ -14,6 +14,8 @@ void InstallInterrupts();
 
 // The signal that asked to stop; 0 while none has.
 int InterruptSignal() noexcept;
+// The signal has had its effect: the next one is a first one again.
+void ForgetInterrupt() noexcept;
 
 // While it lives, the first signal cancels `session` instead of ending the process. One at a time.
 class CancelOnInterrupt {

@@ -61,7 +61,18 @@ TemplateSource SourceOf(const Arguments& arguments) {
     const std::string& path = arguments.positional()[0];
     return {ChatTemplate::Parse(ReadText(path), path == "-" ? "stdin" : path), Json::object()};
   }
-  throw Error(ErrorCode::kInvalidArgument, "there is no template", "", "ekvi template FILE.jinja, or -m MODEL");
+  if (!arguments.Given("model")) {
+    throw Error(ErrorCode::kInvalidArgument, "there is no template", "", "ekvi template FILE.jinja, or -m MODEL");
+  }
+  const std::string path = arguments.Text("model");
+  const ModelTemplate found = FindChatTemplate(path);
+  if (found.source.empty()) {
+    throw Error(ErrorCode::kUnsupported, path + " has no chat template", "", "ekvi template FILE.jinja --input FILE");
+  }
+  Json defaults = Json::object();
+  if (!found.begin_token.empty()) defaults["bos_token"] = found.begin_token;
+  if (!found.end_token.empty()) defaults["eos_token"] = found.end_token;
+  return {ChatTemplate::Parse(found.source, found.name), std::move(defaults)};
 }
 
 TemplateOptions TemplateOptionsOf(const Arguments& arguments) {

@@ -54,7 +54,6 @@ Value First(Renderer&, const Value& input, const CallArguments& arguments) {
 
 Value Last(Renderer&, const Value& input, const CallArguments& arguments) {
   const Bound bound("last", arguments, {});
-  RequireDefined(input);
   if (input.IsIterator()) Fail(fmt::format("'{}' object is not reversible", TypeName(input)));
   if (input.IsText() && !input.text().empty()) return GetItem(input, Value::Of(int64_t{-1}));
   const Items items = Iterate(input);

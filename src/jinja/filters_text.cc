@@ -22,6 +22,13 @@ std::string Repeated(int64_t blanks) {
   return std::string(static_cast<size_t>(std::max<int64_t>(blanks, 0)), ' ');
 }
 
+// For filters that take texts only, where others take what anything is written as.
+const std::string& RequireText(const Value& input, std::string_view filter) {
+  RequireDefined(input);
+  if (!input.IsText()) Fail(fmt::format("the filter {} takes str, not {}", filter, TypeName(input)));
+  return input.text();
+}
+
 template <std::string (*kMap)(std::string_view)>
 Value Mapped(Renderer&, const Value& input, const CallArguments& arguments) {
   const Bound bound("filter", arguments, {});
@@ -87,7 +94,7 @@ Value Indent(Renderer&, const Value& input, const CallArguments& arguments) {
   const Bound bound("indent", arguments, {"width", "first", "blank"});
   const std::string indent = bound.Has(0) && bound[0]->IsText() ? bound[0]->text() : Repeated(bound.Integer(0, 4));
   const bool blank = bound.Flag(2, false);
-  const std::string text = Str(input) + "\n";
+  const std::string text = RequireText(input, "indent") + "\n";
   std::string result = bound.Flag(1, false) ? indent : "";
   bool first = true;
   for (const std::string_view line : SplitLines(text, false)) {
@@ -103,12 +110,13 @@ Value Indent(Renderer&, const Value& input, const CallArguments& arguments) {
 
 Value Truncate(Renderer&, const Value& input, const CallArguments& arguments) {
   const Bound bound("truncate", arguments, {"length", "killwords", "end", "leeway"});
-  const std::string text = Str(input), end = bound.Text(2, "...");
+  const std::string end = bound.Text(2, "...");
   const int64_t length = bound.Integer(0, 255), leeway = bound.HasValue(3) ? bound.Integer(3, 5) : 5;
   const auto end_length = static_cast<int64_t>(CountCharacters(end));
   if (length < end_length) Fail(fmt::format("expected length >= {}, got {}", end_length, length));
   if (leeway < 0) Fail(fmt::format("expected leeway >= 0, got {}", leeway));
-  if (static_cast<int64_t>(CountCharacters(text)) - leeway <= length) return input;
+  if (Length(input) - leeway <= length) return input;
+  const std::string& text = RequireText(input, "truncate");
   std::string cut = text.substr(0, CharacterOffset(text, static_cast<size_t>(length - end_length)));
   const size_t blank = bound.Flag(1, false) ? std::string::npos : cut.rfind(' ');
   if (blank != std::string::npos) cut.resize(blank);
@@ -118,7 +126,7 @@ Value Truncate(Renderer&, const Value& input, const CallArguments& arguments) {
 Value WordCount(Renderer&, const Value& input, const CallArguments& arguments) {
   const Bound bound("wordcount", arguments, {});
   const std::string text = Str(input);
-  StepBytes(text.size() * 4);
+  Step(text.size());
   int64_t count = 0;
   bool in_word = false;
   for (std::string_view rest = text; !rest.empty();) {
@@ -188,7 +196,7 @@ Value StripTags(Renderer&, const Value& input, const CallArguments& arguments) {
 
 std::string Quoted(std::string_view text, bool query) {
   std::string result;
-  StepBytes(text.size() * 3);
+  Step(text.size());
   for (const char c : text) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                        std::string_view("_.-~").find(c) != std::string_view::npos || (c == '/' && !query);

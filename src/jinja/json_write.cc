@@ -68,7 +68,7 @@ class Writer {
   }
 
   void WriteText(std::string_view text) {
-    StepBytes(text.size() * 4);
+    Step(text.size());
     result_ += '"';
     for (size_t at = 0; at < text.size();) {
       const Character head = FirstCharacter(text.substr(at));

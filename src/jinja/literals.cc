@@ -163,7 +163,8 @@ NumberLiteral ReadNumberLiteral(std::string_view source, bool after_dot, int lin
   size_t end = DigitsEnd(source, begin, base);
   const size_t float_end = base == 10 && !after_dot ? FloatEnd(source, end) : end;
   literal.is_float = float_end > end;
-  literal.bytes = float_end;
+  if (!literal.is_float && base == 10 && source[0] == '0') end = DigitsEnd(source, 0, 1);  // 0 begins no other integer
+  literal.bytes = literal.is_float ? float_end : end;
   if (literal.is_float) {
     literal.number = std::strtod(Without(source.substr(0, float_end), '_').c_str(), nullptr);
     return literal;

@@ -8,9 +8,9 @@
 namespace ekvi::jinja {
 
 struct Limits {
-  // A step is one node of the tree, one item of a list handled, or 64 bytes of text: some 20 ns. A conversation of
-  // 1,000 messages takes under a million in the largest known template; this is about two seconds.
-  int64_t steps = 50'000'000;
+  // A step is one node of the tree, one item of a list, one character that is looked at, or 64 bytes that are copied:
+  // 10 to 60 ns. This is one or two seconds; a conversation of 1,000 messages takes a few hundred thousand.
+  int64_t steps = 30'000'000;
   uint64_t live_bytes = uint64_t{256} << 20;   // values at one time
   uint64_t output_bytes = uint64_t{64} << 20;  // one text: the output, or a string value
   // Nested evaluations: 10 or so for one call of a macro. Some 400 bytes of stack each.

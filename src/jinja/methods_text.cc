@@ -40,7 +40,7 @@ Value Stripped(const Value& self, const CallArguments& arguments) {
 template <bool (*kTest)(char32_t)>
 Value Every(const Value& self, const CallArguments& arguments) {
   const Bound bound("str method", arguments, {});
-  StepBytes(self.text().size() * 4);
+  Step(self.text().size());
   std::string_view rest = self.text();
   bool every = !rest.empty();
   while (every && !rest.empty()) {
@@ -63,7 +63,7 @@ bool IsDigit(char32_t code) {
 template <bool (*kHas)(char32_t), bool (*kOther)(char32_t)>
 Value HasCase(const Value& self, const CallArguments& arguments) {
   const Bound bound("str method", arguments, {});
-  StepBytes(self.text().size() * 4);
+  Step(self.text().size());
   bool any = false;
   for (std::string_view rest = self.text(); !rest.empty();) {
     const Character head = FirstCharacter(rest);
@@ -76,7 +76,7 @@ Value HasCase(const Value& self, const CallArguments& arguments) {
 
 Value IsTitled(const Value& self, const CallArguments& arguments) {
   const Bound bound("istitle", arguments, {});
-  StepBytes(self.text().size() * 4);
+  Step(self.text().size());
   bool any = false, in_word = false;
   for (std::string_view rest = self.text(); !rest.empty();) {
     const Character head = FirstCharacter(rest);
@@ -193,7 +193,7 @@ std::vector<std::string_view> SplitBlanks(std::string_view text, int64_t limit) 
   while (!text.empty()) {
     Step();
     if (limit-- == 0) {
-      parts.push_back(Strip(text, Side::kRight));
+      parts.push_back(text);
       break;
     }
     size_t end = 0;
@@ -212,7 +212,7 @@ std::vector<std::string_view> SplitBlanksRight(std::string_view text, int64_t li
   while (!text.empty()) {
     Step();
     if (limit-- == 0) {
-      parts.push_back(Strip(text, Side::kLeft));
+      parts.push_back(text);
       break;
     }
     size_t begin = text.size();
@@ -256,7 +256,7 @@ template <From kFrom>
 Value Split(const Value& self, const CallArguments& arguments) {
   const Bound bound("split", arguments, {"sep", "maxsplit"});
   const int64_t limit = bound.Integer(1, -1);
-  StepBytes(self.text().size() * 2);
+  Step(self.text().size());
   if (!bound.HasValue(0)) {
     return List(kFrom == From::kLeft ? SplitBlanks(self.text(), limit) : SplitBlanksRight(self.text(), limit));
   }

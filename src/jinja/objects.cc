@@ -45,7 +45,7 @@ std::optional<Value> MacroObject::Attribute(std::string_view name) {
   if (name != "arguments") return std::nullopt;
   Items names;
   for (const std::string& each : macro_.signature.names) names.push_back(Value::Of(each));
-  return Value::List(std::move(names));
+  return Value::Tuple(std::move(names));
 }
 
 Value MacroObject::Call(Renderer& renderer, CallArguments& arguments) {

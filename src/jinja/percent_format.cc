@@ -35,7 +35,8 @@ class Formatter {
       if (at_ < format_.size()) OneDirective();
     }
     const bool unused = values_.IsTuple() ? next_ < values_.sequence().items.size() : next_ == 0;
-    const bool may_ignore = values_.IsDict() || values_.IsList();  // Python takes any mapping, and a list for one
+    // What can be subscribed is taken for a mapping.
+    const bool may_ignore = values_.IsDict() || values_.IsList() || values_.IsUndefined();
     if (unused && !may_ignore) Fail("not all arguments converted during string formatting");
     return std::move(result_);
   }

@@ -106,7 +106,7 @@ void Append(std::string& result, std::string_view text) {
 }
 
 std::string ReprText(std::string_view text) {
-  StepBytes(text.size() * 4);
+  Step(text.size());
   const bool single = text.find('\'') == std::string_view::npos || text.find('"') != std::string_view::npos;
   const char quote = single ? '\'' : '"';
   std::string result(1, quote);

@@ -29,10 +29,8 @@ bool Compared(Renderer&, const Value& input, const CallArguments& arguments) {
   return Compare(kComparison, input, *bound[0]);
 }
 
-int64_t IntegerOf(const Value& value) {
-  RequireDefined(value);
-  if (!value.IsIntegral()) Fail(fmt::format("a test for whole numbers got a '{}'", TypeName(value)));
-  return value.integer();
+bool HasRest(const Value& value, int64_t rest) {
+  return Equal(Apply(Binary::kModulo, value, Value::Of(int64_t{2})), Value::Of(rest));
 }
 
 bool Divisible(Renderer&, const Value& input, const CallArguments& arguments) {
@@ -63,9 +61,9 @@ bool Float(const Value& value) { return value.IsFloat(); }
 bool Number(const Value& value) { return value.IsNumber(); }
 bool String(const Value& value) { return value.IsText(); }
 bool Mapping(const Value& value) { return value.IsDict(); }
-bool Callable(const Value& value) { return value.IsObject() && value.object().IsCallable(); }
-bool Even(const Value& value) { return IntegerOf(value) % 2 == 0; }
-bool Odd(const Value& value) { return IntegerOf(value) % 2 != 0; }
+bool Callable(const Value& value) { return value.IsUndefined() || (value.IsObject() && value.object().IsCallable()); }
+bool Even(const Value& value) { return HasRest(value, 0); }
+bool Odd(const Value& value) { return HasRest(value, 1); }
 bool Escaped(const Value& value) { return value.markup(); }
 
 bool Iterable(const Value& value) {
@@ -81,7 +79,7 @@ bool Sequence(const Value& value) {
 bool CasedAs(const Value& value, std::string_view method) {
   const std::string text = Str(value);
   bool any = false;
-  StepBytes(text.size() * 4);
+  Step(text.size());
   for (std::string_view rest = text; !rest.empty();) {
     const Character head = FirstCharacter(rest);
     const bool upper = IsUpper(head.code), lower = IsLower(head.code);

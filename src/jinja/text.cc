@@ -14,16 +14,30 @@ bool IsContinuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0
 
 utf8proc_category_t Category(char32_t code) { return utf8proc_category(static_cast<utf8proc_int32_t>(code)); }
 
-// Upper and title case of the few characters that become several; from Unicode's SpecialCasing.txt.
+// Upper and title case of the characters that become several, from SpecialCasing.txt of Unicode.
 struct Special {
   char32_t code;
   std::string_view upper, title;
 };
 constexpr Special kSpecial[] = {
-    {0x00DF, "SS", "Ss"},   {0x0149, "ʼN", "ʼN"}, {0x01F0, "J̌", "J̌"},   {0x0390, "Ϊ́", "Ϊ́"},   {0x03B0, "Ϋ́", "Ϋ́"},
-    {0x0587, "ԵՒ", "Եւ"},   {0x1E96, "H̱", "H̱"},   {0x1E97, "T̈", "T̈"},   {0x1E98, "W̊", "W̊"},   {0x1E99, "Y̊", "Y̊"},
-    {0x1E9A, "Aʾ", "Aʾ"},   {0xFB00, "FF", "Ff"}, {0xFB01, "FI", "Fi"}, {0xFB02, "FL", "Fl"}, {0xFB03, "FFI", "Ffi"},
-    {0xFB04, "FFL", "Ffl"}, {0xFB05, "ST", "St"}, {0xFB06, "ST", "St"},
+    {0x00DF, "SS", "Ss"},
+    {0x0149, "ʼN", "ʼN"},
+    {0x01F0, "J\u030C", "J\u030C"},
+    {0x0390, "\u03AA\u0301", "\u03AA\u0301"},
+    {0x03B0, "\u03AB\u0301", "\u03AB\u0301"},
+    {0x0587, "ԵՒ", "Եւ"},
+    {0x1E96, "H\u0331", "H\u0331"},
+    {0x1E97, "T\u0308", "T\u0308"},
+    {0x1E98, "W\u030A", "W\u030A"},
+    {0x1E99, "Y\u030A", "Y\u030A"},
+    {0x1E9A, "Aʾ", "Aʾ"},
+    {0xFB00, "FF", "Ff"},
+    {0xFB01, "FI", "Fi"},
+    {0xFB02, "FL", "Fl"},
+    {0xFB03, "FFI", "Ffi"},
+    {0xFB04, "FFL", "Ffl"},
+    {0xFB05, "ST", "St"},
+    {0xFB06, "ST", "St"},
 };
 
 const Special* FindSpecial(char32_t code) {
@@ -77,7 +91,7 @@ void AppendLowerAt(std::string& result, std::string_view text, size_t at, Charac
 // append(result, offset, character) for each character.
 template <typename Append>
 std::string MapCharacters(std::string_view text, Append append) {
-  StepBytes(text.size() * 4);
+  Step(text.size());
   std::string result;
   result.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
@@ -287,7 +301,7 @@ std::string ReplaceAll(std::string_view text, std::string_view from, std::string
 std::vector<std::string_view> SplitLines(std::string_view text, bool keep_ends) {
   std::vector<std::string_view> lines;
   size_t begin = 0;
-  StepBytes(text.size() * 8);
+  Step(text.size() / 4);
   for (size_t at = 0; at < text.size();) {
     const size_t end = LineEnd(text, at);
     if (end > 0) {

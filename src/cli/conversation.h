@@ -1,0 +1,70 @@
+// A conversation over a session: messages, the text that the template makes of them, and how much of it is computed.
+//
+// Each turn renders all messages and compares the tokens with those of the cache. Usually all that is cached stays and
+// only the new message is computed. A template may write earlier messages differently than before (without their
+// reasoning, say); then the longest common beginning is kept and the rest computed again.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ekvi/chat_template.h"
+#include "ekvi/session.h"
+
+namespace ekvi::cli {
+
+struct Message {
+  std::string role, content;
+};
+
+// Where a model has no template: each message and a line feed, so that it goes on from what was said.
+extern const std::string_view kPlainTemplate;
+
+// How a turn's tokens go with what is cached.
+struct TurnPlan {
+  std::vector<int32_t> tokens;  // to compute
+  int64_t kept = 0;             // cached tokens that stay
+  int64_t dropped = 0;          // cached ones that the text no longer begins with
+};
+
+// `rendered` is the whole text as tokens, `cached` what the session holds. At least one token is left to compute.
+// `piece` gives a token's piece: a reply that was sampled in other pieces than its text is cut into is kept as it is.
+TurnPlan PlanTurn(const Model& model, std::span<const int32_t> cached, std::vector<int32_t> rendered);
+
+class Conversation {
+ public:
+  // The session is empty and outlives it. `system`: what the system message says; empty: none.
+  Conversation(Session& session, const ModelTemplate& found, std::string system);
+
+  // The tokens for the next reply to `text`, with the cache cut to what stays. The message is part of the conversation
+  // afterwards. Errors as ChatTemplate::Render, nothing changed.
+  TurnPlan Ask(std::string text);
+  void Answered(std::string reply) { messages_.push_back({"assistant", std::move(reply)}); }
+
+  // Takes back the last question and its reply; false where there is none.
+  bool Undo();
+  void Reset();
+  const std::vector<Message>& messages() const { return messages_; }
+  bool plain() const { return plain_; }
+
+  // The messages as JSON, which Load and `ekvi template --input` read.
+  std::string Save() const;
+  // Error(kCorrupt), nothing changed, for what Save does not write. The cache is kept as far as it agrees.
+  void Load(std::string_view json, const std::string& name);
+
+ private:
+  std::string Render(const std::vector<Message>& messages) const;
+
+  Session& session_;
+  bool plain_;
+  ChatTemplate chat_;
+  std::string begin_token_, end_token_;
+  size_t fixed_;  // messages before the first question
+  std::vector<Message> messages_;
+  std::vector<int64_t> lengths_;  // of the cache before each question
+};
+
+}  // namespace ekvi::cli
