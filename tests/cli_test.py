@@ -425,6 +425,137 @@ class Generate(Case):
             self.assertEqual(got[:len(want)], want[:len(got)], args)
 
 
+class Templates(Case):
+    def setUp(self):
+        super().setUp()
+        self.template, self.input = self.folder / "chat.jinja", self.folder / "input.json"
+
+    def render(self, source, value, *args):
+        self.template.write_text(source)
+        self.input.write_text(json.dumps(value))
+        return self.answer("template", self.template, "--input", self.input, *args).decode()
+
+    def test_prints_the_text_and_nothing_else(self):
+        source = "{% for m in messages %}\n<{{ m.role }}>{{ m['content'] | tojson }}\n{% endfor %}\n{{ bos_token }}"
+        value = {"messages": [{"role": "user", "content": "é\n\"<"}], "bos_token": "<s>"}
+        self.assertEqual(self.render(source, value), '<user>"é\\n\\"<"\n<s>')
+        report = json.loads(self.render(source, value, "--json"))
+        self.assertEqual(report["results"]["text"], '<user>"é\\n\\"<"\n<s>')
+
+    def test_raise_exception_is_exit_code_3(self):
+        self.template.write_text("a\n{{ raise_exception('Roles must alternate!') }}")
+        self.input.write_text("{}")
+        self.refused(3, "template", self.template, "--input", self.input, says=["Roles must alternate!", "line 2"])
+
+    def test_what_is_wrong_is_said(self):
+        self.input.write_text("{}")
+        for source, code, says in [("{% if x %}", 3, "endif"), ("\n{{ x.y }}", 3, "line 2: 'x' is undefined"),
+                                   ("{% include 'a' %}", 4, "include"), ("{{ 'a' * 10 ** 12 }}", 4, "more than")]:
+            with self.subTest(source=source):
+                self.template.write_text(source)
+                self.refused(code, "template", self.template, "--input", self.input, says=[says])
+        self.refused(2, "template", self.template, says=["--input"])
+        self.refused(2, "template", "--input", self.input, says=["no template"])
+        self.refused(3, "template", self.folder / "nowhere", "--input", self.input, says=["nowhere"])
+        self.refused(4, "template", "-m", EMBEDDED, "--input", self.input, says=["no chat template"])
+        self.input.write_text("[1]")
+        self.refused(3, "template", self.template, "--input", self.input, says=["no JSON object"])
+
+    def test_the_date_is_an_option(self):
+        self.assertEqual(self.render("{{ strftime_now('%Y') }}", {}, "--date", "then"), "then")
+        self.assertRegex(self.render("{{ strftime_now('%Y') }}", {}, "--date", "now"), r"^\d{4}$")
+        self.assertEqual(self.render("{{ strftime_now('%Y') }}", {}), self.render("{{ strftime_now('%d') }}", {}))
+
+    def test_template_of_a_folder(self):
+        self.input.write_text(json.dumps({"messages": []}))
+        (self.folder / "tokenizer_config.json").write_text(json.dumps(
+            {"chat_template": [{"name": "tools", "template": "t"}, {"name": "default", "template": "{{ bos_token }}d"}],
+             "bos_token": {"content": "<b>"}, "eos_token": "<e>"}))
+        self.assertEqual(self.answer("template", "-m", self.folder, "--input", self.input), b"<b>d")
+        (self.folder / "chat_template.json").write_text(json.dumps({"chat_template": "j{{ eos_token }}"}))
+        self.assertEqual(self.answer("template", "-m", self.folder, "--input", self.input), b"j<e>")
+        (self.folder / "chat_template.jinja").write_text("file{{ eos_token }}")
+        self.assertEqual(self.answer("template", "-m", self.folder, "--input", self.input), b"file<e>")
+        self.input.write_text(json.dumps({"eos_token": "own"}))
+        self.assertEqual(self.answer("template", "-m", self.folder, "--input", self.input), b"fileown")
+
+
+class Chat(Case):
+    BASE = ["chat", "--temp", "0", "-n", "12"]
+
+    def chat(self, *lines, args=(), **more):
+        return ekvi(*self.BASE, *args, stdin="".join(line + "\n" for line in lines).encode(), **more)
+
+    @staticmethod
+    def turns(run):
+        """(prompt tokens, cached tokens) of each turn's summary."""
+        found = re.findall(r"^([\d,]+) prompt tokens? \(([\d,]+) cached\)", run.stderr.decode(), re.M)
+        return [tuple(int(number.replace(",", "")) for number in pair) for pair in found]
+
+    def test_each_turn_computes_its_own_tokens_only(self):
+        run = self.chat("Once upon a time", "One day", "Then")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        turns = self.turns(run)
+        self.assertEqual(len(turns), 3)
+        self.assertEqual(turns[0][1], 0)
+        for before, after in zip(turns, turns[1:]):
+            self.assertEqual(after[1], before[0] + 12)
+        self.assertNotIn(b"> ", run.stdout)
+
+    def test_replies_are_those_of_generate(self):
+        first = self.answer("generate", "--temp", "0", "-n", "12", "-q", "-f", "-", stdin=b"Once upon a time\n\n")
+        self.assertEqual(self.chat("Once upon a time", args=["-q"]).stdout, first + b"\n")
+
+    def test_undo_and_reset_go_back(self):
+        plain = self.chat("Once upon a time", "One day").stdout
+        undone = self.chat("Once upon a time", "Something else", "/undo", "One day")
+        lines = undone.stdout.decode().split("\n")
+        self.assertEqual(undone.returncode, 0, undone.stderr)
+        self.assertTrue(undone.stdout.endswith(plain[plain.index(b"\n"):]), (plain, lines))
+        again = self.chat("Once upon a time", "/reset", "Once upon a time")
+        half = len(again.stdout) // 2
+        self.assertEqual(again.stdout[:half], again.stdout[half:])
+        self.assertIn(b"nothing to take back", self.chat("/undo").stderr)
+
+    def test_save_and_load(self):
+        path = self.folder / "chat.json"
+        whole = self.chat("Once upon a time", "One day").stdout
+        first = self.chat("Once upon a time", f"/save {path}")
+        self.assertEqual([m["role"] for m in json.loads(path.read_text())["messages"]], ["user", "assistant"])
+        for run in [self.chat(f"/load {path}", "One day"), self.chat("One day", args=["--load", path])]:
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(first.stdout + run.stdout, whole)
+        path.write_text("[]")
+        bad = self.chat(f"/load {path}")
+        self.assertEqual(bad.returncode, 3)
+        self.assertIn(b"no conversation", bad.stderr)
+
+    def test_commands(self):
+        self.assertIn(b"/undo", self.chat("/help").stderr)
+        self.assertRegex(self.chat("x", "/stats").stderr, rb"2 messages \| 1 turn \|")
+        self.assertEqual(self.turns(self.chat("/quit", "x")), [])
+        unknown = self.chat("/nope")
+        self.assertEqual(unknown.returncode, 2)
+        self.assertIn(b"/help lists them", unknown.stderr)
+        self.assertEqual(len(self.turns(self.chat("//x"))), 1)
+        self.assertEqual(self.chat().returncode, 0)
+
+
+class RealModel(Case):
+    """What needs the file of `./dev model smollm2`, in $EKVI_MODELS."""
+
+    def setUp(self):
+        super().setUp()
+        self.model = Path(os.environ.get("EKVI_MODELS", "nowhere")) / "SmolLM2-135M-Instruct.Q4_1.gguf"
+        self.needs(self.model)
+
+    def test_its_template_renders(self):
+        path = self.folder / "input.json"
+        path.write_text(json.dumps({"messages": [{"role": "user", "content": "Hi"}], "add_generation_prompt": True}))
+        text = self.answer("template", "-m", self.model, "--input", path).decode()
+        self.assertTrue(text.endswith("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"), text)
+
+
 class Bits(Case):
     def logits(self, *args):
         out = self.folder / "out.safetensors"

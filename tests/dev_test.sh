@@ -12,7 +12,7 @@ expect() {  # WHAT COMMAND…: the command must succeed
 }
 
 help=$("$dev" help 2>/dev/null)
-for command in run ekvi test build fmt tidy bench clean; do
+for command in run ekvi test model build fmt tidy bench clean; do
   expect "help names $command" grep -q "^./dev $command" <<<"$help"
 done
 expect "help fits a screen" test "$(wc -l <<<"$help")" -le 24
@@ -22,3 +22,8 @@ status=0
 output=$("$dev" rum 2>/dev/null) || status=$?
 expect "an unknown command exits with 2" test "$status" -eq 2
 expect "and prints nothing to stdout" test -z "$output"
+
+status=0
+output=$("$dev" model no-such 2>/dev/null) || status=$?
+expect "an unknown model is refused" test "$status" -eq 1
+expect "without a path on stdout" test -z "$output"

@@ -79,8 +79,8 @@ TEST(HostileTemplates, MemoryIsBounded) {
            "endfor %}",
            "{% set n = namespace(s=['aaaaaaaa']) %}{% for i in range(99) %}{% set n.s = n.s + n.s %}{% endfor %}",
            "{% set n = namespace(s=[1]) %}{% for i in range(90) %}{% set n.s = [n.s, n.s] %}{% endfor %}{{ n.s }}",
-           "{% set n = namespace(s=[1]) %}{% for i in range(90) %}{% set n.s = [n.s, n.s] %}{% endfor %}{{ n.s == "
-           "n.s[0] }}",
+           "{% set n = namespace(s=[1], t=[1]) %}{% for i in range(90) %}{% set n.s = [n.s, n.s] %}"
+           "{% set n.t = [n.t, n.t] %}{% endfor %}{{ n.s == n.t }}",
            "{% set n = namespace(s=[1]) %}{% for i in range(90) %}{% set n.s = {'a': n.s, 'b': n.s} %}{% endfor %}{{ "
            "n.s|tojson }}",
            "{% set n = namespace(s=(1,)) %}{% for i in range(90) %}{% set n.s = (n.s, n.s) %}{% endfor %}{{ {n.s: 1} "

@@ -145,7 +145,10 @@ Value Count(const Value& self, const CallArguments& arguments) {
   if (!window.valid) return Value::Of(int64_t{0});
   if (part.empty()) return Value::Of(static_cast<int64_t>(CountCharacters(window.text)) + 1);
   int64_t count = 0;
-  for (size_t at = 0; (at = Find(window.text, part, at)) != std::string::npos; at += part.size()) ++count;
+  for (size_t at = 0; (at = Find(window.text, part, at)) != std::string::npos; at += part.size()) {
+    Step();
+    ++count;
+  }
   return Value::Of(count);
 }
 

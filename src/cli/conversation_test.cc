@@ -1,0 +1,132 @@
+// Goal: a turn computes what is new and nothing else, whatever the template does with earlier messages. Method: the
+// embedded model with templates that keep, change and drop what was said.
+#include "cli/conversation.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "ekvi/error.h"
+
+namespace ekvi::cli {
+namespace {
+
+using Ids = std::vector<int32_t>;
+
+constexpr std::string_view kKeeps =
+    "{% for m in messages %}{{ m.role }}: {{ m.content }}{{ '\\n' }}{% endfor %}assistant:";
+// Leaves out what replies before the last question say in front of a bar, as reasoning models do.
+constexpr std::string_view kStrips =
+    "{% for m in messages %}{{ m.role }}: "
+    "{{ m.content.split('|')[-1] if m.role == 'assistant' else m.content }}{{ '\\n' }}{% endfor %}assistant:";
+
+class ConversationTest : public testing::Test {
+ protected:
+  Conversation Make(std::string_view source, std::string system = "") {
+    return Conversation(session_, {.name = "test", .source = std::string(source), .begin_token = {}, .end_token = {}},
+                        std::move(system));
+  }
+  // Computes the plan's tokens and puts `reply` in the cache, as if it had been sampled.
+  void Answer(Conversation& conversation, const TurnPlan& plan, const std::string& reply) {
+    Ids tokens = plan.tokens;
+    const Ids said = model_->Encode(reply, {.begin = false});
+    tokens.insert(tokens.end(), said.begin(), said.end());
+    std::vector<double> logits(tokens.size() * static_cast<size_t>(model_->info().vocabulary));
+    session_.Logits(tokens, logits);
+    conversation.Answered(reply);
+  }
+
+  std::shared_ptr<const Model> model_ = Model::Embedded();
+  Session session_{model_};
+};
+
+TEST_F(ConversationTest, CachedTokensStay) {
+  Conversation conversation = Make(kKeeps, "Be brief.");
+  const TurnPlan first = conversation.Ask("One day");
+  EXPECT_EQ(first.kept, 0);
+  Answer(conversation, first, " a cat came");
+  const int64_t length = session_.length();
+  const TurnPlan second = conversation.Ask("And then?");
+  EXPECT_EQ(second.kept, length);
+  EXPECT_EQ(second.dropped, 0);
+  EXPECT_LT(static_cast<int64_t>(second.tokens.size()), length);
+}
+
+TEST_F(ConversationTest, ChangedMessagesKeepTheCommonBeginning) {
+  Conversation conversation = Make(kStrips);
+  const TurnPlan first = conversation.Ask("One day");
+  Answer(conversation, first, " many thoughts about cats| a cat came");
+  const int64_t length = session_.length();
+  const TurnPlan second = conversation.Ask("And then?");
+  EXPECT_GT(second.kept, 0);
+  EXPECT_LT(second.kept, length);
+  EXPECT_EQ(second.kept + second.dropped, length);
+  EXPECT_EQ(session_.length(), second.kept);
+}
+
+TEST_F(ConversationTest, UndoGoesBackToTheTokensBefore) {
+  Conversation conversation = Make(kKeeps);
+  Answer(conversation, conversation.Ask("One day"), " a cat came");
+  const Ids before(session_.tokens().begin(), session_.tokens().end());
+  Answer(conversation, conversation.Ask("And then?"), " it left");
+  ASSERT_TRUE(conversation.Undo());
+  EXPECT_EQ(Ids(session_.tokens().begin(), session_.tokens().end()), before);
+  EXPECT_EQ(conversation.messages().size(), 2u);
+  ASSERT_TRUE(conversation.Undo());
+  EXPECT_EQ(session_.length(), 0);
+  EXPECT_FALSE(conversation.Undo());
+}
+
+TEST_F(ConversationTest, ATemplateThatRefusesChangesNothing) {
+  Conversation conversation = Make("{% if messages|length > 1 %}{{ raise_exception('once only') }}{% endif %}x");
+  Answer(conversation, conversation.Ask("One"), " two");
+  const int64_t length = session_.length();
+  EXPECT_THROW(conversation.Ask("Three"), Error);
+  EXPECT_EQ(session_.length(), length);
+  EXPECT_EQ(conversation.messages().size(), 2u);
+}
+
+TEST_F(ConversationTest, SaveAndLoadKeepTheCacheThatAgrees) {
+  Conversation conversation = Make(kKeeps);
+  Answer(conversation, conversation.Ask("One \"day\"\n"), " a cat\tcame ☃");
+  const std::string saved = conversation.Save();
+  Conversation other = Make(kKeeps);
+  other.Load(saved, "test");
+  EXPECT_EQ(other.Save(), saved);
+  EXPECT_EQ(other.Ask("And then?").dropped, 0);
+  for (const char* bad : {"", "[]", "{}", R"({"messages": [1]})", R"({"messages": [{"role": "user"}]})"}) {
+    EXPECT_THROW(other.Load(bad, "test"), Error) << bad;
+  }
+}
+
+TEST(PlanTurn, AReplySampledInOtherPiecesStays) {
+  const auto model = Model::Embedded();
+  const Ids whole = model->Encode("One day a cat came", {.begin = true});
+  // The same text in single bytes or letters where the vocabulary has them.
+  Ids cached(whole.begin(), whole.begin() + 2);
+  std::string text;
+  for (size_t i = 2; i + 2 < whole.size(); ++i) text += model->Piece(whole[i]);
+  for (const char letter : text) {
+    for (int32_t id = 0; id < model->info().vocabulary; ++id) {
+      if (model->Piece(id) == std::string(1, letter)) cached.push_back(id);
+    }
+  }
+  std::string spelt;
+  for (size_t i = 2; i < cached.size(); ++i) spelt += model->Piece(cached[i]);
+  if (spelt != text || cached.size() == whole.size() - 2) GTEST_SKIP() << "the vocabulary spells it one way only";
+  const TurnPlan plan = PlanTurn(*model, cached, whole);
+  EXPECT_EQ(plan.dropped, 0);
+  EXPECT_EQ(plan.tokens, Ids(whole.end() - 2, whole.end()));
+}
+
+TEST(PlanTurn, OneTokenIsLeftToCompute) {
+  const auto model = Model::Embedded();
+  const Ids ids = {1, 5, 6};
+  const TurnPlan plan = PlanTurn(*model, ids, ids);
+  EXPECT_EQ(plan.kept, 2);
+  EXPECT_EQ(plan.tokens, Ids{6});
+}
+
+}  // namespace
+}  // namespace ekvi::cli
