@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "cli/sampling_options.h"
-
 namespace ekvi::cli {
 namespace {
 
@@ -155,8 +153,8 @@ const OptionGroup& OutputGroup() {
 }
 
 std::span<const OptionGroup* const> SharedGroups() {
-  static const std::array kGroups = {&SamplingGroup(), &ModelGroup(), &ComputeGroup(), &CacheGroup(),
-                                     &RunGroup(),      &SeedGroup(),  &OutputGroup()};
+  static const std::array kGroups = {&ModelGroup(), &ComputeGroup(), &CacheGroup(),
+                                     &RunGroup(),   &SeedGroup(),    &OutputGroup()};
   return kGroups;
 }
 
