@@ -103,18 +103,22 @@ TEST_F(ConversationTest, SaveAndLoadKeepTheCacheThatAgrees) {
 TEST(PlanTurn, AReplySampledInOtherPiecesStays) {
   const auto model = Model::Embedded();
   const Ids whole = model->tokenizer().Encode("One day a cat came", {.begin = true});
-  // The same text in single bytes or letters where the vocabulary has them.
+  // The same text in single letters.
   Ids cached(whole.begin(), whole.begin() + 2);
   std::string text;
   for (size_t i = 2; i + 2 < whole.size(); ++i) text += model->tokenizer().Piece(whole[i]);
-  for (const char letter : text) {
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at + 1;
+    while (end < text.size() && (text[end] & 0xC0) == 0x80) ++end;
     for (int32_t id = 0; id < model->info().vocabulary; ++id) {
-      if (model->tokenizer().Piece(id) == std::string(1, letter)) cached.push_back(id);
+      if (model->tokenizer().Piece(id) == text.substr(at, end - at)) cached.push_back(id);
     }
+    at = end;
   }
   std::string spelt;
   for (size_t i = 2; i < cached.size(); ++i) spelt += model->tokenizer().Piece(cached[i]);
-  if (spelt != text || cached.size() == whole.size() - 2) GTEST_SKIP() << "the vocabulary spells it one way only";
+  ASSERT_EQ(spelt, text);
+  ASSERT_GT(cached.size(), whole.size() - 2);
   const TurnPlan plan = PlanTurn(*model, cached, whole);
   EXPECT_EQ(plan.dropped, 0);
   EXPECT_EQ(plan.tokens, Ids(whole.end() - 2, whole.end()));

@@ -64,7 +64,7 @@ constexpr Option kOptions[] = {
 }  // namespace
 
 const OptionGroup& SamplingGroup() {
-  static constexpr OptionGroup kGroup{"Sampling", kOptions, Sharing::kShared};
+  static constexpr OptionGroup kGroup{"Sampling", kOptions};
   return kGroup;
 }
 

@@ -105,6 +105,7 @@ class Fields {
       const char c = format_[at_];
       const bool doubled = at_ + 1 < format_.size() && format_[at_ + 1] == c;
       if ((c == '{' || c == '}') && doubled) {
+        Step();
         result_ += c;
         at_ += 2;
       } else if (c == '{') {

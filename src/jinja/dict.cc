@@ -26,7 +26,10 @@ std::string NumberKey(double number) {
 
 std::string HashKey(const Value& key) {
   Step();
-  if (key.IsText()) return "s" + key.text();
+  if (key.IsText()) {
+    StepBytes(key.text().size() * 4);  // copied, compared, and kept
+    return "s" + key.text();
+  }
   if (key.IsIntegral()) return fmt::format("n{}", key.integer());
   if (key.IsFloat()) return NumberKey(key.number());
   if (key.IsNone()) return "N";

@@ -17,6 +17,7 @@ namespace {
 
 // Underscores between digits go; nothing where one stands elsewhere.
 std::optional<std::string> WithoutUnderscores(std::string_view text) {
+  Step(text.size());
   std::string result;
   const auto alnum = [&](size_t at) { return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])); };
   for (size_t at = 0; at < text.size(); ++at) {

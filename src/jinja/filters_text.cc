@@ -86,6 +86,7 @@ Value Center(Renderer&, const Value& input, const CallArguments& arguments) {
   const int64_t width = bound.Integer(0, 80);
   const int64_t room = std::max<int64_t>(width - static_cast<int64_t>(CountCharacters(text)), 0);
   CheckText(static_cast<uint64_t>(room));
+  StepBytes(text.size() * 2 + static_cast<uint64_t>(room) * 2);
   const auto before = static_cast<size_t>(room / 2 + (room & width & 1));
   return Value::Of(std::string(before, ' ') + text + std::string(static_cast<size_t>(room) - before, ' '));
 }
@@ -117,6 +118,7 @@ Value Truncate(Renderer&, const Value& input, const CallArguments& arguments) {
   if (leeway < 0) Fail(fmt::format("expected leeway >= 0, got {}", leeway));
   if (Length(input) - leeway <= length) return input;
   const std::string& text = RequireText(input, "truncate");
+  StepBytes(text.size() * 4);
   std::string cut = text.substr(0, CharacterOffset(text, static_cast<size_t>(length - end_length)));
   const size_t blank = bound.Flag(1, false) ? std::string::npos : cut.rfind(' ');
   if (blank != std::string::npos) cut.resize(blank);

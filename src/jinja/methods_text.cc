@@ -367,6 +367,7 @@ Value ExpandTabs(const Value& self, const CallArguments& arguments) {
 
 Value IsIdentifier(const Value& self, const CallArguments& arguments) {
   const Bound bound("isidentifier", arguments, {});
+  Step(self.text().size());
   std::string_view rest = self.text();
   bool first = true;
   while (!rest.empty()) {
