@@ -220,11 +220,12 @@ TEST(LoadTokenizer, MergesThatDoNotFit_AreRefusedWithTheirPlace) {
   files::ExpectError(ErrorCode::kCorrupt, {"tokenizer.ggml.tokens", "'th' twice", "256 and 257"}, [&] { file.Load(); });
 }
 
-// A vocabulary that was cut short: what a merge makes need not be a piece. It still stands between two others, and is its
-// bytes again where nothing came of it.
+// A vocabulary that was cut short: what a merge makes need not be a piece. It still stands between two others, and is
+// its bytes again where nothing came of it.
 TEST(BpeTokenizer, MergesThroughTextsThatAreNoPieces_ReachThosePiecesThatAre) {
   BpeFile file;
   file.more = {"abc"};
+  file.more_types = {1};
   file.merges = {"a b", "ab c", "x y"};
   const auto tokenizer = file.Load();
   const int32_t abc = *tokenizer->vocabulary().FindText("abc");
