@@ -83,7 +83,8 @@ class Chat {
   bool Command(const std::string& line) {
     const size_t blank = line.find(' ');
     const std::string name = line.substr(0, blank);
-    const std::string rest = blank == std::string::npos ? "" : line.substr(line.find_first_not_of(' ', blank));
+    const size_t begin = blank == std::string::npos ? blank : line.find_first_not_of(' ', blank);
+    const std::string rest = begin == std::string::npos ? "" : line.substr(begin);
     if (name == "/quit" || name == "/exit") return false;
     if (name == "/help") {
       console_.Remark(kHelp);
