@@ -153,7 +153,7 @@ Value Batch(Renderer&, const Value& input, const CallArguments& arguments) {
     line.push_back(std::move(item));
   }
   if (!line.empty()) {
-    const int64_t missing = count - static_cast<int64_t>(line.size());
+    const int64_t missing = std::max<int64_t>(count, 0) - static_cast<int64_t>(line.size());
     if (bound.HasValue(1) && missing > 0) {
       Step(static_cast<uint64_t>(missing));
       line.insert(line.end(), static_cast<size_t>(missing), *bound[1]);

@@ -124,9 +124,11 @@ Value RoundInteger(int64_t number, int64_t precision) {
   int64_t scale = 1;
   for (int64_t i = precision; i < 0; ++i) scale *= 10;
   const int64_t rest = ((number % scale) + scale) % scale;
-  const int64_t down = number - rest;
+  const __int128 down = static_cast<__int128>(number) - rest;
   const bool up = rest * 2 > scale || (rest * 2 == scale && (down / scale) % 2 != 0);
-  return Value::Of(up ? down + scale : down);
+  const __int128 rounded = up ? down + scale : down;
+  if (rounded < INT64_MIN || rounded > INT64_MAX) Refuse("an integer does not fit 64 bits");
+  return Value::Of(static_cast<int64_t>(rounded));
 }
 
 Value Round(Renderer&, const Value& input, const CallArguments& arguments) {
@@ -153,7 +155,11 @@ Value FileSize(Renderer&, const Value& input, const CallArguments& arguments) {
   const bool binary = bound.Flag(0, false);
   const double base = binary ? 1024 : 1000;
   if (bytes == 1) return Value::Of("1 Byte");
-  if (bytes < base) return Value::Of(fmt::format("{} Bytes", static_cast<int64_t>(bytes)));
+  if (bytes < base) {
+    const auto whole = Truncated(bytes);
+    if (!whole) Fail("filesizeformat wants a finite number");
+    return Value::Of(fmt::format("{} Bytes", *whole));
+  }
   static constexpr std::string_view kPrefixes = "KMGTPEZY";
   double unit = base;
   for (const char prefix : kPrefixes) {

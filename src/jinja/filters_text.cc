@@ -83,7 +83,7 @@ Value ReplaceIn(Renderer&, const Value& input, const CallArguments& arguments) {
 Value Center(Renderer&, const Value& input, const CallArguments& arguments) {
   const Bound bound("center", arguments, {"width"});
   const std::string text = Str(input);
-  const int64_t width = bound.Integer(0, 80);
+  const int64_t width = std::max<int64_t>(bound.Integer(0, 80), 0);
   const int64_t room = std::max<int64_t>(width - static_cast<int64_t>(CountCharacters(text)), 0);
   CheckText(static_cast<uint64_t>(room));
   StepBytes(text.size() * 2 + static_cast<uint64_t>(room) * 2);

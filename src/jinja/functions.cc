@@ -28,7 +28,7 @@ Value Range(Renderer&, CallArguments& arguments) {
     Fail(fmt::format("Range too big. The sandbox blocks ranges larger than MAX_RANGE ({}).", kMaxRange));
   }
   Items items;
-  for (int64_t i = 0; i < static_cast<int64_t>(count); ++i) items.push_back(Value::Of(start + i * step));
+  for (__int128 i = 0; i < count; ++i) items.push_back(Value::Of(static_cast<int64_t>(start + i * step)));
   std::string label = fmt::format("range({}, {}", start, stop) + (step == 1 ? ")" : fmt::format(", {})", step));
   return Value::Make(Value::SequenceType::kRange, std::move(items), std::move(label));
 }

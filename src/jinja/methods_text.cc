@@ -323,7 +323,7 @@ Value Aligned(const Value& self, const CallArguments& arguments) {
   const std::string fill = bound.Text(1, " ");
   if (CountCharacters(fill) != 1) Fail("The fill character must be exactly one character long");
   const auto length = static_cast<int64_t>(self.whole_text().characters);
-  const int64_t width = bound.Integer(0, 0), room = std::max<int64_t>(width - length, 0);
+  const int64_t width = std::max<int64_t>(bound.Integer(0, 0), 0), room = std::max<int64_t>(width - length, 0);
   CheckText(static_cast<uint64_t>(room));
   StepBytes(static_cast<uint64_t>(room));
   // Python puts the odd blank of a centered text to the left where the width is odd.
@@ -338,7 +338,7 @@ Value Aligned(const Value& self, const CallArguments& arguments) {
 Value FillZeros(const Value& self, const CallArguments& arguments) {
   const Bound bound("zfill", arguments, {"width"}, 1);
   const auto length = static_cast<int64_t>(self.whole_text().characters);
-  const int64_t room = std::max<int64_t>(bound.Integer(0, 0) - length, 0);
+  const int64_t room = std::max<int64_t>(std::max<int64_t>(bound.Integer(0, 0), 0) - length, 0);
   CheckText(static_cast<uint64_t>(room));
   std::string text = self.text();
   text.insert(text.starts_with('-') || text.starts_with('+') ? 1 : 0, static_cast<size_t>(room), '0');

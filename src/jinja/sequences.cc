@@ -73,7 +73,8 @@ Value SliceText(const Value& value, const Slice& slice) {
 std::string RangeLabel(const Items& items, int64_t step) {
   if (items.empty()) return "range(0, 0)";
   const int64_t start = items.front().integer();
-  const int64_t stop = items.back().integer() + step;
+  int64_t stop = 0;
+  if (__builtin_add_overflow(items.back().integer(), step, &stop)) Refuse("an integer does not fit 64 bits");
   return step == 1 ? fmt::format("range({}, {})", start, stop) : fmt::format("range({}, {}, {})", start, stop, step);
 }
 
@@ -130,7 +131,9 @@ Value ApplySlice(const Value& value, const Slice& slice) {
   });
   const bool is_range = value.sequence().type == Value::SequenceType::kRange;
   const int64_t stride = is_range && length > 1 ? items[1].integer() - items[0].integer() : 1;
-  std::string label = is_range ? RangeLabel(taken, stride * at.step) : "";
+  int64_t step = 0;
+  if (__builtin_mul_overflow(stride, at.step, &step) && is_range) Refuse("an integer does not fit 64 bits");
+  std::string label = is_range ? RangeLabel(taken, step) : "";
   return Value::Make(value.sequence().type, std::move(taken), std::move(label));
 }
 
