@@ -19,8 +19,9 @@ bool StandsAlone(std::string_view text, size_t begin, size_t end) {
   return left && (end == text.size() || !IsWord(ReadCharacter(text.substr(end)).code));
 }
 
-size_t BlanksBefore(std::string_view text, size_t begin) {
-  while (begin > 0) {
+// Where the blanks in front of `begin` begin, not before `least`.
+size_t BlanksBefore(std::string_view text, size_t begin, size_t least) {
+  while (begin > least) {
     const Character character = CharacterBefore(text, begin);
     if (!IsWhiteSpace(character.code)) break;
     begin -= character.bytes;
@@ -73,9 +74,9 @@ std::vector<TextPart> AddedTokens::Split(std::string_view text, bool special) co
     at = end;
     if (longest->special && !special) continue;
     if (longest->single_word && !StandsAlone(text, begin, end)) continue;
-    const size_t taken = longest->lstrip ? std::max(BlanksBefore(text, begin), done) : begin;
+    const size_t taken = longest->lstrip ? std::max(BlanksBefore(text, begin, done), done) : begin;
     if (done < taken) parts.push_back({text.substr(done, taken - done), {}});
-    done = longest->rstrip ? BlanksBehind(text, end) : end;
+    done = longest->rstrip ? BlanksBehind(text, std::max(end, done)) : end;
     parts.push_back({text.substr(begin, end - begin), longest->id});
   }
   if (done < text.size()) parts.push_back({text.substr(done), {}});

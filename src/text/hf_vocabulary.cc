@@ -124,9 +124,11 @@ class Reader {
   // Those that the model has too keep its id, which must be the same.
   void PlaceAdded() {
     const auto added = root_.Get("added_tokens");
-    for (size_t i = 0; i < made_.added.size(); ++i) {
-      const AddedToken& token = made_.added[i];
-      const auto item = added->Item(added->Array().at(i), i);
+    if (!added) return;
+    size_t index = 0;
+    for (const auto element : added->Array()) {
+      const JsonValue item = added->Item(element, index);
+      const AddedToken& token = made_.added[index++];
       const PieceKind kind = token.special ? PieceKind::kControl : PieceKind::kUserDefined;
       const auto known = made_.tokens.Find(token.content);
       if (!known || *known != token.id) {
