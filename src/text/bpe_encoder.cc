@@ -53,7 +53,8 @@ void BpeEncoder::Encode(std::string_view word) {
   }
   const size_t begin = ids_.size();
   if (!EncodeWhole(word)) EncodeUnseen(word);
-  if (slot == nullptr || begin > UINT32_MAX) return;
+  // Affixes of byte tokens may make more ids of a short word than a slot counts.
+  if (slot == nullptr || begin > UINT32_MAX || ids_.size() - begin > UINT16_MAX) return;
   slot->begin = static_cast<uint32_t>(begin);
   slot->count = static_cast<uint16_t>(ids_.size() - begin);
   slot->bytes = static_cast<uint8_t>(word.size());
