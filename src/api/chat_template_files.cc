@@ -8,7 +8,7 @@
 #include "base/mapped_file.h"
 #include "ekvi/chat_template.h"
 #include "ekvi/error.h"
-#include "files/gguf.h"
+#include "files/gguf_parts.h"
 
 namespace ekvi {
 namespace {
@@ -75,7 +75,8 @@ std::string PieceOf(const files::GgufFile& file, std::string_view key) {
 }
 
 ModelTemplate OfGguf(const fs::path& path) {
-  const files::GgufFile file = files::GgufFile::Open(path);
+  const auto parts = files::GgufParts::Open(path);
+  const files::GgufFile& file = parts->first();
   return {.name = path.string(),
           .source = std::string(file.GetString("tokenizer.chat_template").value_or("")),
           .begin_token = PieceOf(file, "tokenizer.ggml.bos_token_id"),

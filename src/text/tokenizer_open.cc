@@ -3,6 +3,7 @@
 
 #include "base/mapped_file.h"
 #include "ekvi/tokenizer.h"
+#include "files/gguf_parts.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_hf.h"
 
@@ -18,7 +19,7 @@ std::shared_ptr<const Tokenizer> Tokenizer::Load(const std::filesystem::path& pa
     const bool json = first != std::string_view::npos && text[first] == '{';
     if (json) return text::LoadTokenizerJson(text, path.string());
   }
-  return text::LoadTokenizer(files::GgufFile::Open(path));
+  return text::LoadTokenizer(files::GgufParts::Open(path)->first());
 }
 
 }  // namespace ekvi
