@@ -46,7 +46,7 @@ std::string WithDefaults(const std::string& input, const Json& defaults) {
   for (const auto& [key, value] : defaults.items()) {
     if (!object.contains(key)) object[key] = value;
   }
-  return object.dump();
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 TemplateSource SourceOf(const Arguments& arguments) {
