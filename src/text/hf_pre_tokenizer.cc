@@ -9,6 +9,9 @@ namespace {
 
 using Made = std::unique_ptr<const PreTokenizer>;
 
+// Each step of a row calls the next on the stack; public tokenizers have five at most.
+constexpr size_t kStepsMax = 64;
+
 // Words, and signs in a row. What counts as a word here is Rust's notion, as IsWord has it.
 #define EKVI_RUST_WORD                                               \
   R"(\p{L}\p{Nl}\p{M}\p{Nd}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9})" \
@@ -129,7 +132,10 @@ class Reader {
 HfPreTokenizers ReadHfPreTokenizers(const JsonValue& pre_tokenizer) {
   Reader reader;
   reader.Read(pre_tokenizer);
-  return reader.Finish();
+  HfPreTokenizers made = reader.Finish();
+  if (made.row.size() <= kStepsMax) return made;
+  throw pre_tokenizer.Fault(ErrorCode::kUnsupported, "too many steps",
+                            fmt::format("{}, at most {}", made.row.size(), kStepsMax));
 }
 
 }  // namespace ekvi::text
