@@ -31,7 +31,8 @@ struct TurnPlan {
 };
 
 // `rendered` is the whole text as tokens, `cached` what the session holds. At least one token is left to compute.
-// `piece` gives a token's piece: a reply that was sampled in other pieces than its text is cut into is kept as it is.
+// The model's tokenizer says what tokens spell: a reply that was sampled in other pieces than its text is cut into is
+// kept as it is.
 TurnPlan PlanTurn(const Model& model, std::span<const int32_t> cached, std::vector<int32_t> rendered);
 
 class Conversation {

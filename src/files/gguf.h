@@ -2,8 +2,8 @@
 //
 //   GgufFile file = GgufFile::Open("model.gguf");
 //   const uint64_t layers = file.RequireUint("llama.block_count");
-//   if (const GgufTensor* tensor = file.FindTensor("output.weight")) Use(file.Data(*tensor),
-//   file.ComputedFormat(*tensor));
+//   const GgufTensor* tensor = file.FindTensor("output.weight");
+//   if (tensor != nullptr) Use(file.Data(*tensor), file.ComputedFormat(*tensor));
 //
 // Views (values, strings, arrays, tensors' bytes) live as long as the file; moving it leaves them valid. Read-only and
 // safe to share between threads. A model in several files (split.count) is opened by gguf_parts.h.

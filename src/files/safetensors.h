@@ -3,7 +3,7 @@
 //
 // Strict: the tensors' ranges tile the data exactly, each is as long as its shape and type say, and nothing follows; so
 // no two tensors share bytes and no byte is unaccounted for. Read-only and safe to share between threads. Models
-// sharded over several files (index.json) are not read here.
+// sharded over several files (index.json) are opened by safetensors_folder.h.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,8 @@ class JsonValue {
   // A whole number from 0 to `max`; Error(kCorrupt) with the number and the limit for others.
   uint64_t Uint(uint64_t max) const;
   simdjson::dom::array Array() const;
-  // Error where a key stands twice: readers disagree on which one counts.
+  // Error where a key stands twice: readers disagree on which one counts. Not looked for among over 256 members, which
+  // are vocabularies: their readers do.
   simdjson::dom::object Object() const;
 
   bool is_null() const { return element_.is_null(); }

@@ -31,7 +31,8 @@ class Scratch {
         context_(pcre2_match_context_create(nullptr)) {
     if (data_ == nullptr || stack_ == nullptr || context_ == nullptr) throw std::bad_alloc();
     pcre2_jit_stack_assign(context_, nullptr, stack_);
-    // Time is bounded by the text and the pattern, which both have limits of their own; legal text is never refused.
+    // Legal text is never refused. So time is bounded only where the pattern is: one that backtracks without end takes
+    // up to 2^32 steps from each place of the text.
     pcre2_set_match_limit(context_, UINT32_MAX);
     pcre2_set_depth_limit(context_, UINT32_MAX);
     pcre2_set_heap_limit(context_, kStackBytesMax >> 10);
