@@ -8,6 +8,7 @@
 #include "jinja/bound.h"
 #include "jinja/failure.h"
 #include "jinja/filters.h"
+#include "jinja/number_format.h"
 #include "jinja/operators.h"
 #include "jinja/repr.h"
 #include "jinja/text.h"
@@ -64,7 +65,7 @@ std::optional<double> ParseFloat(std::string_view whole) {
   if (!text || text->empty()) return std::nullopt;
   if (text->find_first_of("xXpP(") != std::string::npos) return std::nullopt;  // strtod takes more than Python
   char* end = nullptr;
-  const double result = std::strtod(text->c_str(), &end);
+  const double result = ReadDouble(*text, &end);
   if (end != text->c_str() + text->size() || std::isspace(static_cast<unsigned char>(text->front()))) {
     return std::nullopt;
   }
@@ -112,7 +113,7 @@ Value Abs(Renderer&, const Value& input, const CallArguments& arguments) {
 // Python's round: the decimal that is nearest to the double's exact value, halves to even.
 double RoundCommon(double number, int64_t precision) {
   if (!std::isfinite(number) || precision > 400) return number;
-  if (precision >= 0) return std::strtod(fmt::format("{:.{}f}", number, precision).c_str(), nullptr);
+  if (precision >= 0) return ReadDouble(fmt::format("{:.{}f}", number, precision));
   if (precision < -400) return std::copysign(0.0, number);
   const double scale = std::pow(10.0, static_cast<double>(-precision));
   return std::nearbyint(number / scale) * scale;

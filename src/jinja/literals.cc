@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "jinja/failure.h"
+#include "jinja/number_format.h"
 #include "jinja/text.h"
 
 namespace ekvi::jinja {
@@ -166,7 +167,7 @@ NumberLiteral ReadNumberLiteral(std::string_view source, bool after_dot, int lin
   if (!literal.is_float && base == 10 && source[0] == '0') end = DigitsEnd(source, 0, 1);  // 0 begins no other integer
   literal.bytes = literal.is_float ? float_end : end;
   if (literal.is_float) {
-    literal.number = std::strtod(Without(source.substr(0, float_end), '_').c_str(), nullptr);
+    literal.number = ReadDouble(Without(source.substr(0, float_end), '_'));
     return literal;
   }
   const std::string digits = Without(source.substr(begin, end - begin), '_');

@@ -1,6 +1,8 @@
 #include "jinja/number_format.h"
 
 #include <fmt/format.h>
+#include <locale.h>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <cmath>
@@ -106,6 +108,11 @@ std::optional<int> ReadWidth(std::string_view text, size_t& at) {
     if (width > kMaxFormatWidth) Refuse(fmt::format("a width or precision of more than {}", kMaxFormatWidth));
   }
   return at == begin ? std::nullopt : std::optional(static_cast<int>(width));
+}
+
+double ReadDouble(const std::string& text, char** end) {
+  static const locale_t locale = ::newlocale(LC_ALL_MASK, "C", nullptr);
+  return ::strtod_l(text.c_str(), end, locale);
 }
 
 }  // namespace ekvi::jinja

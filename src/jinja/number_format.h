@@ -32,4 +32,7 @@ NumberText FormatFloat(double value, const NumberFormat& format);
 // Digits from `at` on as a number that is at most kMaxFormatWidth; nothing where there is none.
 std::optional<int> ReadWidth(std::string_view text, size_t& at);
 
+// strtod in the C locale, which no setlocale of the host changes: a template's numbers have points.
+double ReadDouble(const std::string& text, char** end = nullptr);
+
 }  // namespace ekvi::jinja
