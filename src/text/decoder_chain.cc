@@ -3,11 +3,15 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "ekvi/error.h"
 #include "text/byte_alphabet.h"
 #include "text/tokenizer_vocabulary.h"
 
 namespace ekvi::text {
 namespace {
+
+// Pieces have at most 4,096 bytes; steps that each double them would fill memory.
+constexpr size_t kTokenBytesMax = size_t{1} << 20;
 
 void ReplaceAll(std::string_view from, std::string_view to, std::string& text) {
   for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
@@ -26,6 +30,10 @@ void ReplaceStep::Apply(std::string& text, TextPlace&) const {
   Regex::Walk walk;
   size_t done = 0;
   while (const auto match = pattern_->Next(text, walk)) {
+    if (replaced.size() + content_.size() > kTokenBytesMax) {
+      throw Error(ErrorCode::kUnsupported, "the tokenizer's decoder makes too long a text of one token",
+                  "more than 1 MiB");
+    }
     replaced.append(text, done, match->begin - done).append(content_);
     done = match->end;
   }

@@ -6,6 +6,9 @@
 namespace ekvi::text {
 namespace {
 
+// Parts of a template, and tokens in front of a text; public tokenizers have three at most.
+constexpr size_t kPrefixMax = 1024;
+
 int32_t ReadId(const JsonValue& id, int32_t size) {
   const uint64_t number = id.Uint(INT32_MAX);
   if (number < static_cast<uint64_t>(size)) return static_cast<int32_t>(number);
@@ -23,6 +26,9 @@ std::vector<int32_t> ReadTemplate(const JsonValue& processor, int32_t size) {
     if (item.Get("Sequence")) break;
     const JsonValue name = item.Require("SpecialToken").Require("id");
     const JsonValue ids = processor.Require("special_tokens").Require(name.String()).Require("ids");
+    if (index > kPrefixMax || prefix.size() + ids.Array().size() > kPrefixMax) {
+      throw item.Fault(ErrorCode::kUnsupported, "too much in front of a text", fmt::format("at most {}", kPrefixMax));
+    }
     size_t place = 0;
     for (const auto id : ids.Array()) prefix.push_back(ReadId(ids.Item(id, place++), size));
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "ekvi/error.h"
 #include "text/byte_alphabet.h"
 #include "text/characters.h"
 
@@ -46,6 +47,15 @@ std::vector<utf8proc_int32_t> Decompose(std::string_view text, int options) {
     begin = end;
   }
   return codes;
+}
+
+// Four times the longest text; steps that each double it would fill memory.
+constexpr size_t kTextBytesMax = size_t{256} << 20;
+
+void CheckLength(size_t bytes) {
+  if (bytes <= kTextBytesMax) return;
+  throw Error(ErrorCode::kCapacity, "the tokenizer's normalizer makes too long a text", "more than 256 MiB",
+              "encode the text in parts");
 }
 
 void AppendUnless(bool left_out, uint32_t code, std::string& text) {
@@ -146,6 +156,7 @@ void Replace::Apply(std::string& text) const {
   Regex::Walk walk;
   size_t done = 0;
   while (const auto match = pattern_->Next(text, walk)) {
+    CheckLength(replaced.size() + content_.size());
     replaced.append(text, done, match->begin - done);
     replaced += content_;
     done = match->end;
@@ -166,7 +177,10 @@ void SpellBytes::Apply(std::string& text) const {
 }
 
 void NormalizerRow::Apply(std::string& text) const {
-  for (const auto& normalizer : row_) normalizer->Apply(text);
+  for (const auto& normalizer : row_) {
+    normalizer->Apply(text);
+    CheckLength(text.size());
+  }
 }
 
 }  // namespace ekvi::text

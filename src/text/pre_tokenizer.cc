@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "ekvi/error.h"
 #include "text/byte_alphabet.h"
 #include "text/characters.h"
 
@@ -121,6 +122,12 @@ void SpacePrefixer::Split(Piece piece, PieceSink& sink) const {
 }
 
 void ByteSpeller::Split(Piece piece, PieceSink& sink) const {
+  // Several of them double the bytes of a character each time.
+  constexpr size_t kPieceBytesMax = size_t{256} << 20;
+  if (piece.text.size() > kPieceBytesMax) {
+    throw Error(ErrorCode::kCapacity, "the tokenizer's byte-level steps make too long a text", "more than 256 MiB",
+                "encode the text in parts");
+  }
   std::string text;
   AppendAsAlphabet(piece.text, text);
   sink.Take({text, piece.first});
