@@ -88,6 +88,7 @@ NumberText NumberTextOf(const Value& value, const NumberFormat& format) {
   if (format.precision >= 0) Fail("Precision not allowed in integer format specifier");
   if (format.type != 'c') return FormatInteger(value.integer(), format);
   if (value.integer() < 0 || value.integer() > 0x10FFFF) Fail("%c arg not in range(0x110000)");
+  if (value.integer() >= 0xD800 && value.integer() < 0xE000) Fail("a surrogate is no character");
   NumberText text;
   AppendUtf8(text.digits, static_cast<char32_t>(value.integer()));
   return text;

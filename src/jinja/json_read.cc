@@ -99,6 +99,11 @@ class Builder : public nlohmann::json_sax<Json> {
 }  // namespace
 
 Value ReadJson(std::string_view text, std::string_view name) {
+  if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {  // the library would end there quietly
+    throw Failure{.code = ErrorCode::kInvalidArgument,
+                  .message = fmt::format("{} is not JSON, at byte {}", name, nul + 1),
+                  .hint = "a NUL byte stands there"};
+  }
   Builder builder(name);
   Json::sax_parse(text, &builder);
   return builder.Take();
