@@ -24,7 +24,7 @@ namespace ekvi::model {
 
 struct DecoderSettings {
   int threads = 0;                                     // 0: as many as the machine grants this process
-  std::string_view target;                             // "scalar", "avx2", "avx512"; empty: the machine's best
+  std::string_view target;                             // a name that kernels::ParseTarget knows; empty: the best
   DType dtype_k = DType::kF32, dtype_v = DType::kF32;  // of the caches it will be given: kF64 for double and only there
   int64_t context = 0;  // tokens a row will hold at most, for RopeForContext; 0: the model's
 };

@@ -34,7 +34,8 @@ class BpeModel : public SubwordModel {
   BpeModel(BpeOptions options, PieceTable texts, const std::vector<BpeMerge>& merges,
            const std::array<int32_t, 256>& byte_tokens, int32_t size);
 
-  // n log n in the length of the longest word; no allocation per word once the longest has been seen.
+  // n log n in the length of the longest word; no allocation per word once the longest has been seen, but where merges
+  // go through texts that are no tokens (`between`).
   std::unique_ptr<WordEncoder> NewEncoder(size_t text_bytes, std::vector<int32_t>& ids) const override;
 
  private:
