@@ -24,7 +24,8 @@ std::string ReadWhole(const fs::path& path) {
 
 // A JSON object; an empty one where the file is not there.
 Json ReadObject(const fs::path& path) {
-  if (!fs::exists(path)) return Json::object();
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return Json::object();
   Json json = Json::parse(ReadWhole(path), nullptr, false);
   if (!json.is_object()) throw Error(ErrorCode::kCorrupt, path.string() + " is no JSON object");
   return json;
@@ -56,7 +57,8 @@ ModelTemplate OfFolder(const fs::path& folder) {
     result.source = std::move(source);
   };
   const fs::path plain = folder / "chat_template.jinja";
-  if (fs::exists(plain)) take(plain, ReadWhole(plain));
+  std::error_code ignored;
+  if (fs::exists(plain, ignored)) take(plain, ReadWhole(plain));
   take(folder / "chat_template.json", TextOf(ReadObject(folder / "chat_template.json"), "chat_template"));
   take(folder / "tokenizer_config.json", TextOf(config, "chat_template"));
   return result;

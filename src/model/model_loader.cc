@@ -154,13 +154,15 @@ LoadedModel LoadGguf(std::shared_ptr<const files::GgufParts> parts, Compute comp
 
 // Null where the folder has none.
 std::unique_ptr<const text::Tokenizer> FolderTokenizer(const fs::path& folder) {
-  return fs::exists(folder / "tokenizer.json") ? text::LoadTokenizerFolder(folder) : nullptr;
+  std::error_code ignored;
+  return fs::exists(folder / "tokenizer.json", ignored) ? text::LoadTokenizerFolder(folder) : nullptr;
 }
 
 LoadedModel LoadFolder(const fs::path& folder, Compute compute) {
   const base::ScopedFpEnv environment;
   const fs::path config_path = folder / "config.json";
-  if (!fs::exists(config_path)) {
+  std::error_code ignored;
+  if (!fs::exists(config_path, ignored)) {
     throw files::FileError(ErrorCode::kNotFound, folder.string(), "config.json is missing",
                            "a folder with config.json and .safetensors files is wanted",
                            "name a folder in the format of Hugging Face, or a GGUF file");

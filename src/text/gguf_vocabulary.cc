@@ -206,9 +206,12 @@ GgufMerges ReadGgufMerges(const files::GgufFile& file, const VocabularyParts& pa
     }
     joined.assign(left).append(right);
     const int32_t result = ids.Of(joined);
-    const auto kind = static_cast<size_t>(result) < parts.kinds.size() ? parts.kinds[result] : PieceKind::kNormal;
-    if (kind != PieceKind::kControl && kind != PieceKind::kUnknown)
-      read.merges.push_back({ids.Of(left), ids.Of(right), result});
+    const BpeMerge merge{ids.Of(left), ids.Of(right), result};
+    const auto is_text = [&](int32_t id) {
+      if (static_cast<size_t>(id) >= parts.kinds.size()) return true;
+      return parts.kinds[id] != PieceKind::kControl && parts.kinds[id] != PieceKind::kUnknown;
+    };
+    if (is_text(merge.left) && is_text(merge.right) && is_text(merge.result)) read.merges.push_back(merge);
     ++item;
   }
   read.between = std::move(ids.between);

@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "files/reader_expect_error.h"
+#include "text/regex.h"
 #include "text/tokenizer_hf.h"
 
 namespace ekvi::text {
@@ -119,6 +120,14 @@ TEST(HfTokenizer, ChangedBytes_AreRefusedOrWork) {
     }
   }
   EXPECT_GT(loaded, 100) << "seed " << kSeed;
+}
+
+// One kind of hostile file: a pattern whose tries double with every character.
+TEST(HostileTokenizerJson, PatternThatBacktracksWithoutEnd_GivesUp) {
+  const Regex regex("(?:a+)+$");
+  const std::string text = std::string(60, 'a') + "!";
+  files::ExpectError(ErrorCode::kUnsupported, {"gives up"}, [&] { regex.Find(text, 0); });
+  EXPECT_TRUE(Regex("a+").Find(std::string(1 << 20, 'a'), 0).has_value());
 }
 
 }  // namespace

@@ -31,9 +31,6 @@ class Scratch {
         context_(pcre2_match_context_create(nullptr)) {
     if (data_ == nullptr || stack_ == nullptr || context_ == nullptr) throw std::bad_alloc();
     pcre2_jit_stack_assign(context_, nullptr, stack_);
-    // Legal text is never refused. So time is bounded only where the pattern is: one that backtracks without end takes
-    // up to 2^32 steps from each place of the text.
-    pcre2_set_match_limit(context_, UINT32_MAX);
     pcre2_set_depth_limit(context_, UINT32_MAX);
     pcre2_set_heap_limit(context_, kStackBytesMax >> 10);
   }
@@ -92,6 +89,10 @@ Regex::Regex(std::string_view pattern) {
 
 std::optional<Regex::Match> Regex::Find(std::string_view text, size_t from) const {
   Scratch& scratch = ThreadScratch();
+  // Far more than any pattern in use takes; one that backtracks without end gives up.
+  constexpr uint64_t kSteps = 1'000'000, kStepsPerByte = 64;
+  const uint64_t limit = kSteps + kStepsPerByte * text.size();
+  pcre2_set_match_limit(scratch.context(), static_cast<uint32_t>(std::min<uint64_t>(limit, UINT32_MAX)));
   const auto* subject = reinterpret_cast<PCRE2_SPTR>(text.data());
   if (subject == nullptr) subject = reinterpret_cast<PCRE2_SPTR>("");
   int result = PCRE2_ERROR_JIT_STACKLIMIT;
