@@ -19,6 +19,11 @@ using Json = nlohmann::json;
 std::string ReadWhole(const fs::path& path) {
   const base::MappedFile file(path);
   const auto bytes = file.bytes();
+  constexpr size_t kMost = size_t{64} << 20;  // tokenizer_config.json holds added tokens, too
+  if (bytes.size() > kMost) {
+    throw Error(ErrorCode::kCorrupt, path.string() + " is too large",
+                fmt::format("{} bytes, at most {}", bytes.size(), kMost), "");
+  }
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cerrno>
+#include <clocale>
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
@@ -26,7 +27,10 @@ bool IsDumb() {
 }  // namespace
 
 LineEditor::LineEditor() : interactive_(::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1 && !IsDumb()) {
-  if (interactive_) ::using_history();
+  if (!interactive_) return;
+  // Without a locale of UTF-8 the editor drops every character that is not ASCII.
+  if (std::setlocale(LC_CTYPE, "") == nullptr || MB_CUR_MAX == 1) std::setlocale(LC_CTYPE, "C.UTF-8");
+  ::using_history();
 }
 LineEditor::~LineEditor() = default;
 

@@ -115,9 +115,11 @@ const OptionGroup& ModelGroup() {
 }
 
 const OptionGroup& ComputeGroup() {
-  static constexpr OptionGroup kGroup{"Arithmetic", kCompute, Sharing::kShared,
-                                      "`auto` depends on the model only: f32 for the weights that this version reads. "
-                                      "`f64` is the oracle: slower, for comparison with other implementations."};
+  static constexpr OptionGroup kGroup{
+      "Arithmetic", kCompute, Sharing::kShared,
+      "`auto` depends on the model only: int8 for quantized weights (activations are rounded "
+      "to 8 bits), f32 for others. "
+      "`f64` is the oracle: slower, for comparison with other implementations."};
   return kGroup;
 }
 

@@ -213,7 +213,10 @@ bool Truth(const Value& value) {
 bool Equal(const Value& left, const Value& right) {
   Step();
   if (left.IsNumber() && right.IsNumber()) return !IsNan(left) && !IsNan(right) && CompareNumbers(left, right) == 0;
-  if (left.IsText() && right.IsText()) return left.text() == right.text();
+  if (left.IsText() && right.IsText()) {
+    StepBytes(std::min(left.text().size(), right.text().size()));
+    return left.text() == right.text();
+  }
   if (left.IsSequence() && right.IsSequence()) {
     const auto type = left.sequence().type;
     return type == right.sequence().type && EqualItems(left.sequence().items, right.sequence().items);
@@ -228,7 +231,10 @@ bool Less(const Value& left, const Value& right, std::string_view sign) {
   RequireDefined(left);
   RequireDefined(right);
   if (left.IsNumber() && right.IsNumber()) return !IsNan(left) && !IsNan(right) && CompareNumbers(left, right) < 0;
-  if (left.IsText() && right.IsText()) return left.text() < right.text();
+  if (left.IsText() && right.IsText()) {
+    StepBytes(std::min(left.text().size(), right.text().size()));
+    return left.text() < right.text();
+  }
   const bool lists = (left.IsList() && right.IsList()) || (left.IsTuple() && right.IsTuple());
   if (lists) return LessItems(left.sequence().items, right.sequence().items, sign);
   const bool swapped = sign == ">" || sign == "<=";  // which are computed as right < left

@@ -55,6 +55,10 @@ Expected Read(const files::SafetensorsFile& file, int vocabulary) {
   e.positions = Indices(file, "positions", static_cast<int64_t>(e.tokens.size()));
   e.columns = Indices(file, "columns", vocabulary);
   e.logits = file.ReadF64("logits");
+  if (e.positions.empty() || e.columns.empty()) {
+    Refuse(file, "there is nothing to compare",
+           fmt::format("{} positions × {} columns", e.positions.size(), e.columns.size()));
+  }
   if (e.logits.size() != e.positions.size() * e.columns.size()) {
     Refuse(
         file, "'logits' has the wrong size",
