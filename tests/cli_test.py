@@ -137,8 +137,10 @@ class Case(unittest.TestCase):
         return json.loads(run.stdout.decode("utf-8"))
 
     def needs(self, path):
-        if not path.exists():
-            self.skipTest(f"{path} is not there")
+        """Skips where this machine has no shared material at all; where it has, what is missing is a failure."""
+        if not SHARED.exists():
+            self.skipTest(f"no shared material on this machine: {SHARED} is not there")
+        self.assertTrue(path.exists(), path)
 
 
 class BadInput(Case):
@@ -546,7 +548,23 @@ class RealModel(Case):
     def setUp(self):
         super().setUp()
         self.model = Path(os.environ.get("EKVI_MODELS", "nowhere")) / "SmolLM2-135M-Instruct.Q4_1.gguf"
-        self.needs(self.model)
+        self.assertTrue(self.model.exists(), f"{self.model}: ./dev test --models fetches it")
+
+    def test_its_logits_are_the_references(self):
+        expected = SHARED / "models" / "smollm2-135m-q4_1.expected.safetensors"
+        self.needs(expected)
+        for compute, bound in [("f64", 1e-6), ("f32", 2e-3)]:
+            compared = json.loads(self.answer("verify", "-m", self.model, "--expect", expected, "--compute", compute,
+                                              "--tol", bound, "--json"))["expect"]
+            self.assertLessEqual(compared["max_abs_error"], bound)
+            self.assertEqual(compared["greedy_equal"], compared["greedy_total"])
+
+    def test_a_conversation_computes_only_what_is_new(self):
+        run = ekvi("chat", "-m", self.model, "--compute", "f32", "--temp", "0", "-n", "20",
+                   stdin=b"What is the capital of France?\nAnd of Italy?\n")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn(b"Paris", run.stdout)
+        self.assertRegex(run.stderr, rb"\d+ prompt tokens \([1-9]\d* cached\)")
 
     def test_its_template_renders(self):
         path = self.folder / "input.json"

@@ -5,7 +5,7 @@
 //   const std::string prompt = chat.Render(R"({"messages": [{"role": "user", "content": "Hi"}],
 //                                              "add_generation_prompt": true, "bos_token": "<s>"})");
 //
-// The language is Jinja2 as transformers sets it up for chat templates: its sandbox (values cannot be changed, nothing
+// The language is Jinja2 as transformers sets it up for chat templates: restricted (values cannot be changed, nothing
 // outside the template is reached), trim_blocks and lstrip_blocks, break and continue, `generation` blocks, `tojson`,
 // `raise_exception`, `strftime_now`. Beyond it: the filters `from_json` and `fromjson`. Refused by name: loading other
 // templates, autoescape, integers of more than 64 bits, `random`, `lipsum`, `pprint`, `urlize`, `wordwrap`, `xmlattr`.

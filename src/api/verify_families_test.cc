@@ -42,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(Tiny, VerifyFamily, ::testing::ValuesIn(TinyModels()), 
 
 TEST(Model, FolderWithoutTokenizer_ServesIdsAndRefusesText) {
   const std::filesystem::path folder = testing::SharedPath("models/bad/good");
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no shared material at " << folder;
+  EKVI_SKIP_WITHOUT(folder);
   const auto model = Model::Load(folder);
   EXPECT_FALSE(model->has_tokenizer());
   Session session(model);
@@ -57,7 +57,7 @@ TEST(Model, FolderWithoutTokenizer_ServesIdsAndRefusesText) {
 // LongRoPE: the default is the length before it was stretched; a longer session takes other factors throughout.
 TEST(Model, ContextOfASession_PicksTheFactorsOfLongRope) {
   const std::filesystem::path folder = testing::SharedPath("models/tiny/phi3-longrope");
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no shared material at " << folder;
+  EKVI_SKIP_WITHOUT(folder);
   const auto model = Model::Load(folder, {.compute = Compute::kF64});
   EXPECT_EQ(model->info().default_context, 256);
   EXPECT_EQ(model->info().context, 1024);

@@ -1,18 +1,13 @@
-// For tests: a call must throw ekvi::Error of a code, with a message that names certain things; and a test of material
-// from outside the repository is skipped, and says so, where that is missing.
+// For tests: a call must throw ekvi::Error of a code, with a message that names certain things.
 #pragma once
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <string_view>
 
 #include "ekvi/error.h"
-
-#define EKVI_SKIP_WITHOUT(path) \
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no shared material at " << (path)
 
 namespace ekvi::files {
 

@@ -15,7 +15,7 @@
 namespace ekvi::jinja {
 namespace {
 
-// Every object has them in Python, and the sandbox hides them.
+// Every object has them in Python, and templates do not see them.
 bool IsInternal(std::string_view name) { return name.size() > 4 && name.starts_with("__") && name.ends_with("__"); }
 
 std::optional<Value> FindAttribute(const Value& object, std::string_view name) {

@@ -1,5 +1,6 @@
-// `object.name` and `object[key]`, as Jinja's sandbox finds them: a dot looks for a method first and then for an item,
-// brackets the other way round. What is nowhere is undefined; what could change a value is refused when it is used.
+// `object.name` and `object[key]`, as Jinja2 finds them in its restricted environment: a dot looks for a method first
+// and then for an item, brackets the other way round. What is nowhere is undefined; what could change a value is
+// refused when it is used.
 #pragma once
 
 #include <optional>

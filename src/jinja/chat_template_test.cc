@@ -121,7 +121,7 @@ void ExpectCase(const ChatTemplate& chat, const nlohmann::ordered_json& example)
 
 TEST(ChatTemplate, PublicTemplatesGiveTheReferencesText) {
   const auto folder = testing::SharedPath("templates");
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
+  EKVI_SKIP_WITHOUT(folder);
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".jinja") continue;

@@ -1,5 +1,5 @@
-// Goal: expressions give what Jinja2 gives. Method: tables whose right side was printed by Jinja2 3.1.6, in the
-// sandbox and with the settings of transformers, for the variables of jinja_testing.cc.
+// Goal: expressions give what Jinja2 gives. Method: tables whose right side was printed by Jinja2 3.1.6,
+// restricted and set up as transformers does it, for the variables of jinja_testing.cc.
 #include <gtest/gtest.h>
 
 #include "jinja/jinja_testing.h"

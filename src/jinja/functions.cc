@@ -12,7 +12,7 @@
 namespace ekvi::jinja {
 namespace {
 
-// The sandbox's own limit.
+// MAX_RANGE of Jinja2's restricted environment.
 constexpr int64_t kMaxRange = 100'000;
 
 Value Range(Renderer&, CallArguments& arguments) {
@@ -25,7 +25,7 @@ Value Range(Renderer&, CallArguments& arguments) {
   const auto distance = static_cast<__int128>(stop) - start;
   const __int128 count = (distance + step - (step > 0 ? 1 : -1)) / step;
   if (count > kMaxRange) {
-    Fail(fmt::format("Range too big. The sandbox blocks ranges larger than MAX_RANGE ({}).", kMaxRange));
+    Fail(fmt::format("Range too big: at most {} items are possible", kMaxRange));
   }
   Items items;
   for (__int128 i = 0; i < count; ++i) items.push_back(Value::Of(static_cast<int64_t>(start + i * step)));

@@ -13,7 +13,7 @@ using MethodFunction = Value (*)(const Value& self, const CallArguments& argumen
 
 struct MethodEntry {
   std::string_view name;
-  MethodFunction function;  // null: changes the value, which the sandbox does not allow
+  MethodFunction function;  // null: changes the value, which templates may not
 };
 
 std::span<const MethodEntry> TextMethods();

@@ -13,7 +13,7 @@ namespace {
 
 TEST(GoldenDecoder, EveryFile_IsReproduced) {
   const std::filesystem::path folder = testing::SharedPath("golden");
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no shared material at " << folder;
+  EKVI_SKIP_WITHOUT(folder);
   double worst = 0;
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

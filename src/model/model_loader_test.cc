@@ -36,7 +36,7 @@ void ExpectStory(const LoadedModel& model, std::shared_ptr<const DecoderWeights<
 
 TEST(Stories260K, GreedyText_IsTheReferences) {
   const std::filesystem::path path = SharedPath("models/stories260K.gguf");
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no shared material at " << path;
+  EKVI_SKIP_WITHOUT(path);
   const std::string text = ContentOf(SharedPath("models/stories260K.expected.txt"));
   const LoadedModel exact = LoadModel(path, Compute::kF64);
   ExpectStory<double>(exact, exact.f64, text);
@@ -46,7 +46,7 @@ TEST(Stories260K, GreedyText_IsTheReferences) {
 
 TEST(ModelLoader, Description_SaysWhatTheFileHolds) {
   const std::filesystem::path path = SharedPath("models/stories260K.gguf");
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no shared material at " << path;
+  EKVI_SKIP_WITHOUT(path);
   const LoadedModel model = LoadModel(path, Compute::kAuto);
   EXPECT_EQ(model.info.name, "stories260K");
   EXPECT_EQ(model.info.architecture, "llama");
@@ -67,7 +67,7 @@ TEST(ModelLoader, Description_SaysWhatTheFileHolds) {
 
 TEST(ModelLoader, BytesInMemory_LoadLikeTheFile) {
   const std::filesystem::path path = SharedPath("models/bad/good.gguf");
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no shared material at " << path;
+  EKVI_SKIP_WITHOUT(path);
   const std::string content = ContentOf(path);
   const LoadedModel model = LoadModelFrom(std::as_bytes(std::span(content)), "inside", Compute::kF32);
   EXPECT_EQ(model.info.path, "");
@@ -77,7 +77,7 @@ TEST(ModelLoader, BytesInMemory_LoadLikeTheFile) {
 
 TEST(ModelLoader, EveryBrokenFile_IsRefusedWithItsName) {
   const std::filesystem::path folder = SharedPath("models/bad");
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no shared material at " << folder;
+  EKVI_SKIP_WITHOUT(folder);
   int refused = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::filesystem::path& path = entry.path();
@@ -105,7 +105,7 @@ struct BadFile {
 };
 
 TEST(ModelLoader, BrokenConfigurations_AreNamedByKeyAndNumbers) {
-  if (!std::filesystem::exists(SharedPath("models/bad"))) GTEST_SKIP() << "no shared material";
+  EKVI_SKIP_WITHOUT(SharedPath("models/bad"));
   const BadFile files[] = {
       {"no_architecture", ErrorCode::kCorrupt, {"general.architecture"}},
       {"unknown_architecture", ErrorCode::kUnsupported, {"lama", "llama"}},
