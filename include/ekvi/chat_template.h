@@ -10,8 +10,8 @@
 // `raise_exception`, `strftime_now`. Beyond it: the filters `from_json` and `fromjson`. Refused by name: loading other
 // templates, autoescape, integers of more than 64 bits, `random`, `lipsum`, `pprint`, `urlize`, `wordwrap`, `xmlattr`.
 //
-// A template comes from wherever the model came from, so rendering is bounded whatever it says: 30 million steps (about
-// two seconds), 64 MiB of text, 256 MiB of values, 1,500 nested evaluations, values that nest 200 deep.
+// A template comes from wherever the model came from, so rendering is bounded whatever it says: 30 million steps (a
+// few seconds), 64 MiB of text, 256 MiB of values, 1,500 nested evaluations, values that nest 200 deep.
 #pragma once
 
 #include <chrono>

@@ -7,6 +7,7 @@
 
 #include "jinja/dict.h"
 #include "jinja/failure.h"
+#include "jinja/meter.h"
 #include "jinja/methods.h"
 #include "jinja/operators.h"
 #include "jinja/repr.h"
@@ -80,6 +81,8 @@ Value GetAttribute(const Value& object, std::string_view name) {
 
 Value GetItem(const Value& object, const Value& key) {
   RequireDefined(object);
+  if (key.IsText())
+    StepBytes(4 * key.text().size());  // it is hashed, compared with names, and named where it is missing
   if (auto found = FindItem(object, key)) return *found;
   if (key.IsText()) {
     if (auto found = FindAttribute(object, key.text())) return *found;

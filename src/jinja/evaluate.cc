@@ -140,6 +140,21 @@ CallArguments Renderer::EvaluateArguments(const CallNode& call, const ScopePtr& 
   return arguments;
 }
 
+namespace {
+
+// What any function may do with the texts it is given: look at each of their characters, a few nanoseconds each.
+void ChargeText(const Value& value) {
+  constexpr uint64_t kWork = 4;
+  if (value.IsText()) StepBytes(kWork * value.text().size());
+}
+
+void ChargeTexts(const CallArguments& arguments) {
+  for (const Value& value : arguments.positional) ChargeText(value);
+  for (const auto& [name, value] : arguments.named) ChargeText(value);
+}
+
+}  // namespace
+
 Value Renderer::EvaluateCall(const Expression& expression, const ScopePtr& scope, const CallArguments* more) {
   const Value callee = Evaluate(*expression.operands[0], scope);
   CallArguments arguments = EvaluateArguments(expression.call, scope);
@@ -152,6 +167,7 @@ Value Renderer::Call(const Value& callee, CallArguments& arguments) {
   RequireDefined(callee);
   if (!callee.IsObject()) Fail(fmt::format("'{}' object is not callable", TypeName(callee)));
   const std::shared_ptr<Object> object = callee.shared_object();  // it may be set to something else meanwhile
+  ChargeTexts(arguments);
   return object->Call(*this, arguments);
 }
 
@@ -162,6 +178,8 @@ Value Renderer::EvaluateFilter(const Expression& expression, const ScopePtr& sco
   if (expression.filter == nullptr) Refuse(fmt::format("No filter named '{}'.", expression.text));
   const CallArguments arguments = EvaluateArguments(expression.call, scope);
   line_ = expression.line;
+  ChargeText(input);
+  ChargeTexts(arguments);
   return expression.filter(*this, input, arguments);
 }
 
@@ -178,6 +196,8 @@ Value Renderer::CallFilter(const std::string& name, const Value& input, const Ca
   const Level level(meter_);
   const FilterFunction filter = FindFilter(name);
   if (filter == nullptr) Refuse(fmt::format("No filter named '{}'.", name));
+  ChargeText(input);
+  ChargeTexts(arguments);
   return filter(*this, input, arguments);
 }
 

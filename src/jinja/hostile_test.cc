@@ -55,6 +55,14 @@ TEST(HostileTemplates, WorkEnds) {
                 "more than");
   ExpectRefused("{% set s = 'a' * 1000000 %}" + loop + "{{ s.strip(s) }}{% endfor %}", ErrorCode::kUnsupported,
                 "million steps");
+  // Whatever a function does with a text, it is charged for the text's length.
+  for (const std::string_view call :
+       {"s|int", "s|trim", "s|float", "d[s]", "d|attr(s)", "s.removeprefix(t)", "s == t", "s < t", "s.isdigit()",
+        "strftime_now(s)", "s|wordcount", "t in [s]", "s|title"}) {
+    ExpectRefused("{% set s = ' ' * 5000000 %}{% set t = ' ' * 4999999 ~ 'b' %}{% set d = {'b': 1} %}" + loop +
+                      "{% set x = " + std::string(call) + " %}{% endfor %}",
+                  ErrorCode::kUnsupported, "million steps");
+  }
   ExpectRefused("{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(60) }}",
                 ErrorCode::kUnsupported, "million steps");
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "jinja/failure.h"
+#include "jinja/meter.h"
 #include "jinja/objects.h"
 
 namespace ekvi::jinja {
@@ -18,7 +19,10 @@ class BoundMethod : public Object {
     return fmt::format("<built-in method {} of {} object>", name_, jinja::TypeName(self_));
   }
   bool IsCallable() const override { return true; }
-  Value Call(Renderer&, CallArguments& arguments) override { return function_(self_, arguments); }
+  Value Call(Renderer&, CallArguments& arguments) override {
+    if (self_.IsText()) StepBytes(4 * self_.text().size());  // as Renderer::Call charges for arguments
+    return function_(self_, arguments);
+  }
   int depth() const override { return self_.depth() + 1; }
 
  private:
