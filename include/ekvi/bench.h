@@ -38,9 +38,9 @@ struct KernelMeasurement {
   std::vector<std::pair<std::string, int64_t>> shape;  // what of it: q_heads, kv_heads, head_dim, new, past; m, n, k
   double seconds = 0;                                  // median
   double gflops = 0, gbps = 0;                         // operations, and bytes that must be read at least
-  double share = 0;    // of the limit: the least time that operations and bytes allow / the median
-  std::string limit;   // which of them: "fma", "int8", "read"
-  double spread = 0;   // (slowest − fastest) / median, without the tenth at either end
+  double share = 0;   // of the limit: the least time that operations and bytes allow / the median
+  std::string limit;  // which of them: "fma", "int8", "read"
+  double spread = 0;  // (slowest − fastest) / median, without the tenth at either end
 };
 
 struct KernelReport {
@@ -58,8 +58,8 @@ struct ModelMeasurement {
   std::string suite;  // "prefill", "decode", "batch"
   int64_t tokens = 0, depth = 0, sequences = 1;
   int threads = 1;
-  double tok_s = 0;    // of all sequences together
-  double share = 0;    // of the limit, as above, by the weights used for a token and the cache read
+  double tok_s = 0;  // of all sequences together
+  double share = 0;  // of the limit, as above, by the weights used for a token and the cache read
   std::string limit;
   double spread = 0;
 };

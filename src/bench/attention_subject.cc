@@ -26,7 +26,8 @@ class AttentionSubject final : public Subject {
         layout_(CacheLayout::Uniform(1, {shape.kv_heads, shape.head_dim, shape.head_dim}, dtype)),
         attention_(layout_, {{.q_heads = shape.q_heads}},
                    {.threads = place.pool->threads(), .target = std::string(kernels::TargetName(place.target))}),
-        cache_(layout_, PagedShape{static_cast<int>(shape.past.size()), Longest() + shape.count, kBlockTokens, Blocks()}) {
+        cache_(layout_,
+               PagedShape{static_cast<int>(shape.past.size()), Longest() + shape.count, kBlockTokens, Blocks()}) {
     base::Random random(1);
     const auto fill = [&](std::vector<float>& values, int64_t count) {
       for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<float>(random.Unit() * 2 - 1));
@@ -60,7 +61,8 @@ class AttentionSubject final : public Subject {
   double operations() const override {
     double pairs = 0;
     for (const int64_t past : shape_.past) {
-      pairs += static_cast<double>(shape_.count) * (static_cast<double>(past) + 0.5 * static_cast<double>(shape_.count + 1));
+      pairs +=
+          static_cast<double>(shape_.count) * (static_cast<double>(past) + 0.5 * static_cast<double>(shape_.count + 1));
     }
     return 4.0 * shape_.q_heads * shape_.head_dim * pairs;
   }
@@ -108,9 +110,9 @@ class AttentionSubject final : public Subject {
       k.insert(k.end(), &k_[from], &k_[from + KvWidth()]);
       v.insert(v.end(), &v_[from], &v_[from + KvWidth()]);
     }
-    attend::AttendRef({&layer, layout_.layers[0], head, position,
-                       std::vector<double>(&q_[at], &q_[at + shape_.head_dim]), k, v},
-                      want);
+    attend::AttendRef(
+        {&layer, layout_.layers[0], head, position, std::vector<double>(&q_[at], &q_[at + shape_.head_dim]), k, v},
+        want);
     double worst = 0;
     for (int i = 0; i < shape_.head_dim; ++i) worst = std::max(worst, std::fabs(out_[at + i] - want[i]));
     const double bound = layout_.dtype_k == DType::kF32 ? 1e-5 : layout_.dtype_k == DType::kF16 ? 1e-3 : 1e-2;

@@ -27,7 +27,8 @@ CeilingProbe::CeilingProbe(kernels::Target target, base::ThreadPool& pool)
   float sink;
   int32_t dot_sink;
   fma_operations_ = static_cast<double>(kernels::TableFor<float>(target).fma_peak(kFmaRounds, &sink)) * pool.threads();
-  int8_operations_ = static_cast<double>(kernels::BlockTableFor(target).dot_peak(kDotRounds, &dot_sink)) * pool.threads();
+  int8_operations_ =
+      static_cast<double>(kernels::BlockTableFor(target).dot_peak(kDotRounds, &dot_sink)) * pool.threads();
 }
 
 double CeilingProbe::read_bytes() const { return kReadPart; }

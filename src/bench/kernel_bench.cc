@@ -37,7 +37,8 @@ Case AttentionCase(std::string kernel, const AttentionShape& shape, DType dtype)
 void AddAttention(std::vector<Case>& cases) {
   const AttentionShape prefills[] = {{32, 8, 128, {4096}, 512}, {32, 8, 128, {0}, 2048}, {9, 3, 64, {4096}, 512}};
   for (const AttentionShape& shape : prefills) {
-    for (const DType dtype : {DType::kF32, DType::kF16}) cases.push_back(AttentionCase("attention_prefill", shape, dtype));
+    for (const DType dtype : {DType::kF32, DType::kF16})
+      cases.push_back(AttentionCase("attention_prefill", shape, dtype));
   }
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
     cases.push_back(AttentionCase("attention_decode", {32, 8, 128, {16384}, 1}, dtype));
@@ -61,13 +62,12 @@ void AddProducts(std::vector<Case>& cases) {
       for (shape.m = 1; shape.m <= 512; shape.m = shape.m == 1 ? 8 : 64 * shape.m) {
         const bool blocks = numeric::IsBlocks(format);
         const auto arithmetic = blocks ? BlockArithmetic::kInt8 : BlockArithmetic::kFloat;
-        cases.push_back({.kernel = "matmul",
-                         .dtype = std::string(numeric::FormatName(format)),
-                         .compute = blocks ? "int8" : "f32",
-                         .shape = {{"m", shape.m}, {"n", shape.n}, {"k", shape.k}},
-                         .make = [=](const Place& place) {
-                           return MakeProductSubject(shape, format, arithmetic, place);
-                         }});
+        cases.push_back(
+            {.kernel = "matmul",
+             .dtype = std::string(numeric::FormatName(format)),
+             .compute = blocks ? "int8" : "f32",
+             .shape = {{"m", shape.m}, {"n", shape.n}, {"k", shape.k}},
+             .make = [=](const Place& place) { return MakeProductSubject(shape, format, arithmetic, place); }});
       }
     }
   }
@@ -88,8 +88,8 @@ KernelMeasurement Measure(const Case& c, const Place& place, CeilingProbe& probe
   const std::array works{std::function<void()>([&] { subject->Run(); }), int8 ? probe.Int8() : probe.Fma(),
                          probe.Read()};
   const auto timings = InRounds(works, {.threads = place.pool->threads()});
-  const double computing = subject->operations() / (int8 ? probe.int8_operations() : probe.fma_operations()) *
-                           timings[1].seconds;
+  const double computing =
+      subject->operations() / (int8 ? probe.int8_operations() : probe.fma_operations()) * timings[1].seconds;
   const double reading = subject->bytes() / probe.read_bytes() * timings[2].seconds;
   return {.kernel = c.kernel,
           .dtype = c.dtype,
@@ -100,7 +100,9 @@ KernelMeasurement Measure(const Case& c, const Place& place, CeilingProbe& probe
           .gflops = 1e-9 * subject->operations() / timings[0].seconds,
           .gbps = 1e-9 * subject->bytes() / timings[0].seconds,
           .share = std::max(computing, reading) / timings[0].seconds,
-          .limit = reading > computing ? "read" : int8 ? "int8" : "fma",
+          .limit = reading > computing ? "read"
+                   : int8              ? "int8"
+                                       : "fma",
           .spread = timings[0].spread};
 }
 

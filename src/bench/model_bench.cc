@@ -38,7 +38,8 @@ class ModelRun {
   // `count` tokens of every sequence in one step; logits of each one's last token.
   void Step(int64_t count) {
     tokens_.resize(static_cast<size_t>(count));
-    for (int64_t i = 0; i < count; ++i) tokens_[static_cast<size_t>(i)] = static_cast<int32_t>((7 * i + 11) % model_.info().vocabulary);
+    for (int64_t i = 0; i < count; ++i)
+      tokens_[static_cast<size_t>(i)] = static_cast<int32_t>((7 * i + 11) % model_.info().vocabulary);
     rows_.clear();
     for (int row = 0; row < cache_->rows(); ++row) rows_.push_back({row, tokens_, 1});
     steps_->Step(*cache_, rows_, {.f32 = logits_.data()});
@@ -48,7 +49,8 @@ class ModelRun {
   }
   // Fills every sequence up to `length`.
   void Fill(int64_t length) {
-    for (int64_t done = cache_->length(0); done < length; done = cache_->length(0)) Step(std::min(kPrompt, length - done));
+    for (int64_t done = cache_->length(0); done < length; done = cache_->length(0))
+      Step(std::min(kPrompt, length - done));
   }
 
   double bytes_per_token() const { return static_cast<double>(BytesPerToken(cache_->layout())); }
@@ -65,7 +67,7 @@ class ModelRun {
 class ModelBench {
  public:
   ModelBench(const Model& model, const BenchOptions& options, base::ThreadPool& pool, CeilingProbe& probe)
-      : model_(model), options_(options), pool_(pool), probe_(probe), weights_(model.impl().loaded.PerToken()) {}
+      : model_(model), options_(options), pool_(pool), probe_(probe), weights_(model.impl().loaded.per_token()) {}
 
   ModelMeasurement Prefill(int64_t tokens) {
     ModelRun run(model_, options_, pool_.threads(), 1, tokens);

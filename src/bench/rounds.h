@@ -13,9 +13,9 @@ struct Timing {
 };
 
 struct RoundsPlan {
-  int threads = 1;      // 1: the caller's processor time, which neighbours do not lengthen; more: the clock
-  double seconds = 0.4; // for all rounds together,
-  int rounds_min = 5;   // but at least so many
+  int threads = 1;       // 1: the caller's processor time, which neighbours do not lengthen; more: the clock
+  double seconds = 0.4;  // for all rounds together,
+  int rounds_min = 5;    // but at least so many
 };
 
 // Runs the works in turns, one untimed round first.

@@ -32,7 +32,7 @@ constexpr Option kOptions[] = {
 BenchOptions OptionsOf(const Arguments& arguments) {
   BenchOptions options{.filter = arguments.Text("filter")};
   if (const auto threads = arguments.Integer("threads")) options.threads = {static_cast<int>(*threads)};
-  options.target = SessionOptionsOf(arguments, 1).target;
+  options.target = TargetOf(arguments);
   return options;
 }
 
@@ -49,16 +49,16 @@ std::string ShapeText(const KernelMeasurement& row) {
 }
 
 std::string KernelText(const KernelMeasurement& row) {
-  return fmt::format("{:<24} {:<6} {:<4} t{} {:>10}  {:>6} GFLOP/s {:>6} GB/s  {:>4.0f} % of {:<4} spread {:.0f} % {}\n",
-                     row.kernel, row.dtype, row.compute, row.threads,
-                     Duration(static_cast<int64_t>(row.seconds * 1e9)), Rate(row.gflops), Rate(row.gbps),
-                     100 * row.share, row.limit, 100 * row.spread, ShapeText(row));
+  return fmt::format(
+      "{:<24} {:<6} {:<4} t{} {:>10}  {:>6} GFLOP/s {:>6} GB/s  {:>4.0f} % of {:<4} spread {:.0f} % {}\n", row.kernel,
+      row.dtype, row.compute, row.threads, Duration(static_cast<int64_t>(row.seconds * 1e9)), Rate(row.gflops),
+      Rate(row.gbps), 100 * row.share, row.limit, 100 * row.spread, ShapeText(row));
 }
 
 std::string ModelText(const ModelMeasurement& row) {
-  return fmt::format("{:<8} {:>4} tokens at {:>5} x {} t{}  {:>6} tok/s  {:>4.0f} % of {:<4} spread {:.0f} %\n", row.suite,
-                     row.tokens, row.depth, row.sequences, row.threads, Rate(row.tok_s), 100 * row.share, row.limit,
-                     100 * row.spread);
+  return fmt::format("{:<8} {:>4} tokens at {:>5} x {} t{}  {:>6} tok/s  {:>4.0f} % of {:<4} spread {:.0f} %\n",
+                     row.suite, row.tokens, row.depth, row.sequences, row.threads, Rate(row.tok_s), 100 * row.share,
+                     row.limit, 100 * row.spread);
 }
 
 Json CeilingsJson(const std::vector<BenchCeilings>& ceilings) {
@@ -75,9 +75,10 @@ Json CeilingsJson(const std::vector<BenchCeilings>& ceilings) {
 Json KernelJson(const KernelMeasurement& row) {
   Json shape = Json::object();
   for (const auto& [name, value] : row.shape) shape[name] = value;
-  return {{"kernel", row.kernel},   {"dtype", row.dtype},   {"compute", row.compute}, {"threads", row.threads},
-          {"shape", shape},         {"ns", static_cast<int64_t>(row.seconds * 1e9)},  {"gflops", row.gflops},
-          {"gbps", row.gbps},       {"share", row.share},   {"limit", row.limit},     {"spread", row.spread}};
+  return {{"kernel", row.kernel},   {"dtype", row.dtype},  {"compute", row.compute},
+          {"threads", row.threads}, {"shape", shape},      {"ns", static_cast<int64_t>(row.seconds * 1e9)},
+          {"gflops", row.gflops},   {"gbps", row.gbps},    {"share", row.share},
+          {"limit", row.limit},     {"spread", row.spread}};
 }
 
 Json ModelJson(const ModelMeasurement& row) {
@@ -142,7 +143,8 @@ const Command& BenchCommand() {
       .summary = "speed, as a share of what this machine can do",
       .usage = "[kernels] [-m MODEL]",
       .details =
-          "Measures the machine's ceilings (multiply-adds, dot products of bytes, reading from each level of memory) in "
+          "Measures the machine's ceilings (multiply-adds, dot products of bytes, reading from each level of memory) "
+          "in "
           "turns with what is measured, so that a busy machine slows both: the share of the ceiling says more than the "
           "rate. Every result is checked before it is timed. One thread is timed by its processor time, several by the "
           "clock.\n\n"

@@ -15,7 +15,7 @@ namespace ekvi::cli {
 std::span<const Command* const> AllCommands() {
   static const std::array kCommands = {
       &GenerateCommand(), &ChatCommand(),   &VerifyCommand(), &InspectCommand(),    &TokenizeCommand(),
-      &TemplateCommand(), &LogitsCommand(), &DoctorCommand(), &CompletionCommand(), &HelpCommand(),
+      &TemplateCommand(), &LogitsCommand(), &BenchCommand(), &DoctorCommand(), &CompletionCommand(), &HelpCommand(),
   };
   return kCommands;
 }

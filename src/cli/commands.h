@@ -15,6 +15,7 @@ const Command& InspectCommand();
 const Command& TokenizeCommand();
 const Command& TemplateCommand();
 const Command& LogitsCommand();
+const Command& BenchCommand();
 const Command& DoctorCommand();
 const Command& CompletionCommand();
 const Command& HelpCommand();

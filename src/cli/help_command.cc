@@ -31,7 +31,7 @@ const Command& HelpCommand() {
       .usage = "[COMMAND | options | reference]",
       .details = "`ekvi help reference` prints this page.",
       .example = "ekvi help generate",
-      .words = "generate|chat|verify|inspect|tokenize|template|logits|doctor|completion|options|reference",
+      .words = "generate|chat|verify|inspect|tokenize|template|logits|bench|doctor|completion|options|reference",
       .run = Run,
   };
   return kCommand;

@@ -141,6 +141,11 @@ const OptionGroup& RunGroup() {
   return kGroup;
 }
 
+const OptionGroup& ThreadsGroup() {
+  static constexpr OptionGroup kGroup{"Work", std::span<const Option>(kRun).last(2), Sharing::kShared};
+  return kGroup;
+}
+
 const OptionGroup& SeedGroup() {
   static constexpr OptionGroup kGroup{
       "Random", kSeed, Sharing::kShared,

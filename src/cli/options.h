@@ -9,6 +9,7 @@ const OptionGroup& ModelGroup();    // which model
 const OptionGroup& ComputeGroup();  // in which arithmetic
 const OptionGroup& CacheGroup();    // how much the cache holds, in which types
 const OptionGroup& RunGroup();      // how the work is cut and stored; changes no bit of a result
+const OptionGroup& ThreadsGroup();  // the last two of those: --threads, --target
 const OptionGroup& SeedGroup();
 const OptionGroup& OutputGroup();  // where the answer goes (-o, the first of them) and what is said besides
 // OutputGroup without -o, for a command whose -o is its product.

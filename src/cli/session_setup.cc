@@ -29,15 +29,6 @@ std::optional<DType> CacheType(std::string_view name, std::string_view origin) {
               "they have auto, f64, f32, f16, bf16");
 }
 
-std::string RequestedTarget(const Arguments& arguments) {
-  const std::string target = arguments.Text("target");
-  if (target == "auto") return "";
-  const auto targets = DescribeMachine().targets;
-  if (std::find(targets.begin(), targets.end(), target) != targets.end()) return target;
-  throw Error(ErrorCode::kUnsupported, fmt::format("{} {}: this machine lacks it", arguments.Origin("target"), target),
-              fmt::format("it has {}", fmt::join(targets, ", ")), "leave it out: the best one is taken");
-}
-
 std::string Heads(const ModelInfo& info) {
   if (info.layers.empty()) return "0 layers";
   const LayerInfo& first = info.layers.front();
@@ -60,6 +51,15 @@ std::string CacheText(Session& session) {
 }
 
 }  // namespace
+
+std::string TargetOf(const Arguments& arguments) {
+  const std::string target = arguments.Text("target");
+  if (target == "auto") return "";
+  const auto targets = DescribeMachine().targets;
+  if (std::find(targets.begin(), targets.end(), target) != targets.end()) return target;
+  throw Error(ErrorCode::kUnsupported, fmt::format("{} {}: this machine lacks it", arguments.Origin("target"), target),
+              fmt::format("it has {}", fmt::join(targets, ", ")), "leave it out: the best one is taken");
+}
 
 std::shared_ptr<const Model> LoadModel(const Arguments& arguments, const std::optional<std::string>& path,
                                        Progress& progress) {
@@ -132,7 +132,7 @@ SessionOptions SessionOptionsOf(const Arguments& arguments, int64_t context) {
           .dtype_v = types.v,
           .chunk = arguments.Integer("chunk").value(),
           .threads = static_cast<int>(arguments.Integer("threads").value_or(0)),
-          .target = RequestedTarget(arguments)};
+          .target = TargetOf(arguments)};
 }
 
 void CheckFits(const Demand& demand, const Context& context, const Model& model) {

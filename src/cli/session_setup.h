@@ -35,6 +35,9 @@ struct CacheTypes {
 };
 CacheTypes CacheTypesOf(const Arguments& arguments);
 
+// The target of --target; empty for auto. Error(kUnsupported) for one that this machine lacks.
+std::string TargetOf(const Arguments& arguments);
+
 // --kv, --kv-type, --block, --chunk, --threads, --target over a cache of `context` tokens. Error(kUnsupported) for a
 // target that this machine lacks.
 SessionOptions SessionOptionsOf(const Arguments& arguments, int64_t context);

@@ -171,6 +171,8 @@ struct Table {
   // The ceiling, for measurements: `rounds` of independent multiply-adds in registers; returns the floating-point
   // operations done. *sink takes the result, so that nothing is optimised away.
   int64_t (*fma_peak)(int64_t rounds, T* sink) noexcept;
+  // Likewise for reading: loads all lines of `bytes` bytes, a multiple of 256. Returns a sum of what it read.
+  T (*read_peak)(const std::byte* from, int64_t bytes) noexcept;
 };
 
 enum class Target { kScalar, kAvx2, kAvx512, kAvx512Vnni };

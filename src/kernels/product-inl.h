@@ -221,3 +221,18 @@ int64_t FmaPeakOf(int64_t rounds, T* sink) noexcept {
   *sink = ReduceAdd(all);
   return rounds * kChains * kLanes * 2;
 }
+
+template <typename T>
+T ReadPeakOf(const std::byte* from, int64_t bytes) noexcept {
+  using V = VecOf<T>;
+  constexpr int kChains = 4;
+  constexpr int64_t kVectorBytes = kLanes * sizeof(T);
+  V sum[kChains];
+  for (int i = 0; i < kChains; ++i) sum[i] = V(T(0));
+  for (int64_t at = 0; at + kChains * kVectorBytes <= bytes; at += kChains * kVectorBytes) {
+    for (int i = 0; i < kChains; ++i) {
+      sum[i] = sum[i] + Load<V>(reinterpret_cast<const T*>(from + at + i * kVectorBytes));
+    }
+  }
+  return ReduceAdd((sum[0] + sum[1]) + (sum[2] + sum[3]));
+}

@@ -16,6 +16,7 @@ inline constexpr Table<T> kTable = {
     .scale = ScaleOf<T>,
     .soft_cap = SoftCapOf<T>,
     .fma_peak = FmaPeakOf<T>,
+    .read_peak = ReadPeakOf<T>,
 };
 
 inline constexpr BlockTable kBlockTable = {

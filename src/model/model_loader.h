@@ -21,6 +21,7 @@ struct LoadedModel {
   std::shared_ptr<const DecoderWeights<double>> f64;
 
   const DecoderConfig& config() const { return f32 ? f32->config : f64->config; }
+  TokenCost per_token() const { return f32 ? f32->per_token() : f64->per_token(); }
 };
 
 // A GGUF file (any of several that belong together), or a folder with config.json and safetensors files, recognised by

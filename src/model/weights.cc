@@ -263,6 +263,27 @@ bool DecoderWeights<T>::int8() const {
 }
 
 template <typename T>
+TokenCost DecoderWeights<T>::per_token() const {
+  TokenCost cost;
+  const auto add = [&](const Linear<T>& linear, double times) {
+    cost.operations += times * 2 * static_cast<double>(linear.outputs()) * static_cast<double>(linear.inputs());
+    cost.bytes += times * static_cast<double>(linear.bytes());
+  };
+  const auto add_ffn = [&](const FeedForwardWeights<T>& ffn, double times) {
+    for (const Linear<T>* linear : {&ffn.gate, &ffn.up, &ffn.down}) add(*linear, times);
+  };
+  add(head, 1);
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const LayerWeights<T>& l = layers[i];
+    for (const Linear<T>* linear : {&l.q, &l.k, &l.v, &l.o, &l.router}) add(*linear, 1);
+    add_ffn(l.ffn, 1);
+    const double used = static_cast<double>(config.layers[i].ffn.experts.used);
+    for (const FeedForwardWeights<T>& expert : l.experts) add_ffn(expert, used / static_cast<double>(l.experts.size()));
+  }
+  return cost;
+}
+
+template <typename T>
 size_t DecoderWeights<T>::bytes() const {
   size_t bytes = head.bytes() + BytesOf(final_norm);
   for (const LayerWeights<T>& l : layers) {

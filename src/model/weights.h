@@ -61,6 +61,11 @@ struct LayerWeights {
   std::vector<double> sink_logits;  // [q_heads], or empty
 };
 
+// Operations (a multiplication and an addition each count), and bytes of weights that are read.
+struct TokenCost {
+  double operations = 0, bytes = 0;
+};
+
 template <typename T>
 struct DecoderWeights {
   DecoderConfig config;
@@ -72,6 +77,8 @@ struct DecoderWeights {
 
   // Bytes held beside the file's own.
   size_t bytes() const;
+  // What one token takes: of a mixture's experts, those that are chosen.
+  TokenCost per_token() const;
   // Whether some matrix is multiplied as integers.
   bool int8() const;
 };
