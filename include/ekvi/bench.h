@@ -59,7 +59,8 @@ struct ModelMeasurement {
   int64_t tokens = 0, depth = 0, sequences = 1;
   int threads = 1;
   double tok_s = 0;  // of all sequences together
-  double share = 0;  // of the limit, as above, by the weights used for a token and the cache read
+  double gflops = 0, gbps = 0;  // of the weights used for a token, and of weights and cache that are read
+  double share = 0;             // of the limit, as above
   std::string limit;
   double spread = 0;
 };

@@ -1,14 +1,14 @@
 // mmap gives page alignment: for 2 MiB alignment map 2 MiB more than wanted, then give back what lies before and after.
 #include "base/aligned.h"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <system_error>
-
-#include <fmt/format.h>
 
 #include "base/checked.h"
 #include "base/memory_limits.h"
@@ -18,12 +18,14 @@ namespace ekvi::base {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kPieceAlignment = 64, kStretch = size_t{14} << 20;
 // Reading /proc takes some 50 µs: not for small buffers, which no limit is likely to refuse.
 constexpr size_t kLimitsAskedFrom = size_t{16} << 20;
 
 [[noreturn]] void RefuseCapacity(size_t bytes, std::string numbers) {
-  throw Error(ErrorCode::kCapacity, fmt::format("not enough memory for a buffer of {} bytes ({:.2f} GiB)", bytes,
-                                                static_cast<double>(bytes) * 0x1p-30),
+  throw Error(ErrorCode::kCapacity,
+              fmt::format("not enough memory for a buffer of {} bytes ({:.2f} GiB)", bytes,
+                          static_cast<double>(bytes) * 0x1p-30),
               std::move(numbers), "a smaller context, fewer rows, a smaller cache type, or a machine with more memory");
 }
 
@@ -54,15 +56,39 @@ std::byte* MapHuge(size_t wanted, size_t rounded) {
 
 }  // namespace
 
-void Unmap::operator()(std::byte* data) const noexcept { ::munmap(data, bytes); }
-
 AlignedBuffer::AlignedBuffer(size_t bytes) {
   if (bytes == 0) return;
   const auto rounded = CheckedRoundUp(bytes, static_cast<size_t>(::sysconf(_SC_PAGESIZE)));
   if (!rounded) RefuseCapacity(bytes, "more than the address space holds");
   if (bytes >= kLimitsAskedFrom) CheckAvailable(bytes);
   std::byte* const data = bytes < kHugePage ? Map(bytes, *rounded) : MapHuge(bytes, *rounded);
-  data_ = {data, Unmap{bytes}};
+  data_ = {data, [bytes](std::byte* mapped) { ::munmap(mapped, bytes); }};
+  size_ = bytes;
+}
+
+Arena::~Arena() { LetTailGo(); }
+
+AlignedBuffer Arena::Take(size_t bytes) {
+  const auto rounded = CheckedRoundUp(bytes, kPieceAlignment);
+  if (!rounded) RefuseCapacity(bytes, "more than the address space holds");
+  if (*rounded >= kStretch) return AlignedBuffer(bytes);
+  if (*rounded > stretch_.size() - used_) {
+    AlignedBuffer next(kStretch);
+    LetTailGo();
+    stretch_ = std::move(next);
+    used_ = 0;
+  }
+  AlignedBuffer piece;
+  piece.data_ = {stretch_.data_, stretch_.data() + used_};
+  piece.size_ = bytes;
+  used_ += *rounded;
+  return piece;
+}
+
+// The rest of the huge page that the last piece touched.
+void Arena::LetTailGo() noexcept {
+  const auto from = CheckedRoundUp(used_, static_cast<size_t>(::sysconf(_SC_PAGESIZE)));
+  if (stretch_.size() > *from) ::madvise(stretch_.data() + *from, stretch_.size() - *from, MADV_DONTNEED);
 }
 
 }  // namespace ekvi::base

@@ -3,13 +3,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 
 namespace ekvi::base {
-
-struct Unmap {
-  size_t bytes = 0;
-  void operator()(std::byte* data) const noexcept;
-};
 
 // Owns `size()` zeroed bytes, page aligned; from 2 MiB on, aligned to 2 MiB. Pages are committed when first touched.
 // Movable; what was moved from is empty.
@@ -21,17 +17,48 @@ class AlignedBuffer {
   // kernel would promise it and kill the process at first touch). Memory promised before but not yet touched counts as
   // available.
   explicit AlignedBuffer(size_t bytes);
+  AlignedBuffer(AlignedBuffer&& other) noexcept : data_(std::move(other.data_)), size_(std::exchange(other.size_, 0)) {}
+  AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
+    data_ = std::move(other.data_);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
 
   std::byte* data() { return data_.get(); }
   const std::byte* data() const { return data_.get(); }
-  size_t size() const { return data_ ? data_.get_deleter().bytes : 0; }
+  size_t size() const { return size_; }
   template <typename T>
-  T* as() { return reinterpret_cast<T*>(data_.get()); }
+  T* as() {
+    return reinterpret_cast<T*>(data_.get());
+  }
   template <typename T>
-  const T* as() const { return reinterpret_cast<const T*>(data_.get()); }
+  const T* as() const {
+    return reinterpret_cast<const T*>(data_.get());
+  }
 
  private:
-  std::unique_ptr<std::byte, Unmap> data_;
+  friend class Arena;
+  std::shared_ptr<std::byte> data_;  // of a piece: shared with the others of its stretch
+  size_t size_ = 0;
+};
+
+// Buffers that share their memory's pages, so that many small ones lie on huge pages as one large one does. Memory is
+// mapped a stretch at a time and given back when the last buffer of the stretch is gone. One thread at a time.
+class Arena {
+ public:
+  Arena() = default;
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  // Zeroed, aligned to 64 bytes. Errors as AlignedBuffer.
+  AlignedBuffer Take(size_t bytes);
+
+ private:
+  void LetTailGo() noexcept;
+
+  AlignedBuffer stretch_;
+  size_t used_ = 0;  // of the stretch
 };
 
 }  // namespace ekvi::base

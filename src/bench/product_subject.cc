@@ -36,7 +36,7 @@ class ProductSubject final : public Subject {
                                  .inputs = shape.k,
                                  .output_order = order};
     do {
-      copies_.emplace_back(view, std::vector<float>(), *place.pool, arithmetic);
+      copies_.emplace_back(view, std::vector<float>(), *place.pool, arithmetic, &arena_);
     } while (copies_.size() * copies_[0].bytes() < kColdBytes);
     for (int64_t i = 0; i < shape.m * shape.k; ++i) x_.push_back(static_cast<float>(random.Normal()));
     out_.resize(static_cast<size_t>(shape.m * shape.n));
@@ -66,6 +66,7 @@ class ProductSubject final : public Subject {
 
   ProductShape shape_;
   model::Workshop<float> workshop_;
+  base::Arena arena_;
   std::vector<Linear<float>> copies_;
   std::vector<float> x_, out_;
   size_t turn_ = 0;

@@ -83,7 +83,12 @@ Json KernelJson(const KernelMeasurement& row) {
 
 Json ModelJson(const ModelMeasurement& row) {
   Json json = {{"tokens", row.tokens}, {"depth", row.depth}, {"sequences", row.sequences}, {"threads", row.threads}};
-  json.update(Json{{"tok_s", row.tok_s}, {"share", row.share}, {"limit", row.limit}, {"spread", row.spread}});
+  json.update(Json{{"tok_s", row.tok_s},
+                   {"gflops", row.gflops},
+                   {"gbps", row.gbps},
+                   {"share", row.share},
+                   {"limit", row.limit},
+                   {"spread", row.spread}});
   return json;
 }
 
@@ -106,7 +111,7 @@ int RunKernels(const Arguments& arguments, Console& console) {
 }
 
 int RunModel(const Arguments& arguments, Console& console) {
-  Progress progress(arguments);
+  Progress progress(ProgressModeOf(arguments));
   const auto model = LoadModel(arguments, progress);
   const auto show = [&](const ModelMeasurement& row) {
     if (!console.json()) console.Answer(ModelText(row));

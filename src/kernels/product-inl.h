@@ -6,6 +6,13 @@
 //
 // Included inside the namespace of a target, after its vec_*.h.
 
+// Brings the line at `address` into the second cache.
+EKVI_INLINE void FetchLine(const std::byte* address) { __builtin_prefetch(address, 0, 2); }
+
+// How far ahead weights are fetched: what is read while memory answers. A single row does so little with them that the
+// hardware keeps ahead by itself, and better.
+inline constexpr int64_t kFetchBytes = 4096;
+
 // B in panels of 16 columns, rows of a panel side by side: weights and interleaved keys.
 template <typename V, typename E>
 struct DensePanels {
@@ -15,6 +22,14 @@ struct DensePanels {
   static constexpr bool kDecodes = E::kBytes != sizeof(typename V::Lane);
 
   EKVI_INLINE int64_t RunEnd(int64_t, int64_t k_end) const { return k_end; }
+  // The beginnings of panels to be read next: the hardware fetches ahead within a stream, but has to see where it
+  // begins, which costs as much as reading some kilobytes.
+  EKVI_INLINE void FetchBeginnings(int64_t panel, int64_t count) const {
+    constexpr int64_t kBytes = 1024;
+    for (int64_t p = panel; p < panel + count; ++p) {
+      for (int64_t at = 0; at < kBytes; at += 64) FetchLine(first + p * panel_bytes + at);
+    }
+  }
   template <int kVectors>
   struct Run {
     const std::byte* row;
@@ -23,6 +38,11 @@ struct DensePanels {
         : row(b.first + panel * b.panel_bytes + k * kRowBytes), panel_bytes(b.panel_bytes) {}
     EKVI_INLINE V Get(int vector, int) const { return Widen<V, E>(row + vector * panel_bytes); }
     EKVI_INLINE void Next() { row += kRowBytes; }
+    // Weights come from memory when first read; a panel's end is followed by the next one's beginning.
+    EKVI_INLINE void FetchAhead() const {
+#pragma GCC unroll 16
+      for (int v = 0; v < kVectors; ++v) FetchLine(row + v * panel_bytes + kFetchBytes);
+    }
   };
 };
 
@@ -42,9 +62,6 @@ struct DecodedStrip {
     EKVI_INLINE void Next() { row += kVectors * kLanes; }
   };
 };
-
-// Brings the line at `address` into the second cache.
-EKVI_INLINE void FetchLine(const std::byte* address) { __builtin_prefetch(address, 0, 2); }
 
 // Tiles that will be read next, fetched little by little while others are multiplied: memory is slower than a burst.
 struct FetchList {
@@ -95,6 +112,9 @@ void ChainTile(const ChainSpan<typename V::Lane>& span, const B& b, int64_t row,
     const int64_t run_end = b.RunEnd(k, span.end);
     typename B::template Run<kVectors> run(b, panel, k);
     for (; k < run_end; ++k, run.Next()) {
+      if constexpr (requires { run.FetchAhead(); }) {
+        if (kRows > 1 && row == 0) run.FetchAhead();
+      }
       V right[kVectors];
 #pragma GCC unroll 16
       for (int v = 0; v < kVectors; ++v) right[v] = run.Get(v, v == kVectors - 1 ? tail : kLanes);
@@ -139,6 +159,7 @@ void DecodeStrip(const B& b, int64_t panel, int64_t begin, int64_t end, int tail
     const int64_t run_end = b.RunEnd(k, end);
     typename B::template Run<kVectors> run(b, panel, k);
     for (; k < run_end; ++k, run.Next(), out += kVectors * kLanes) {
+      if constexpr (requires { run.FetchAhead(); }) run.FetchAhead();
       for (int v = 0; v < kVectors; ++v) Store(run.Get(v, v == kVectors - 1 ? tail : kLanes), out + v * kLanes);
     }
   }
@@ -169,6 +190,9 @@ void ChainStrips(const ChainSpan<typename V::Lane>& span, const B& b, int64_t pa
   const int64_t panels = (span.n + kLanes - 1) / kLanes;
   const int last = static_cast<int>(span.n - (panels - 1) * kLanes);
   for (; panels - panel >= kVectors; panel += kVectors) {
+    if constexpr (requires { b.FetchBeginnings(panel, 1); }) {
+      if (kRows == 1 && panels - panel >= 2 * kVectors) b.FetchBeginnings(panel + kVectors, kVectors);
+    }
     ChainStrip<V, kRows, kVectors>(span, b, panel, panel + kVectors == panels ? last : kLanes);
   }
   if constexpr (kVectors > 1) {
@@ -179,7 +203,7 @@ void ChainStrips(const ChainSpan<typename V::Lane>& span, const B& b, int64_t pa
 // Few rows take more vectors each, so that there are always enough chains to hide the latency of a multiply-add.
 template <typename V, typename B>
 void Chain(const ChainSpan<typename V::Lane>& span, const B& b) {
-  constexpr int kWide = kAccumulators >= 16 ? 8 : 4;
+  constexpr int kWide = 4;  // chains, and streams of memory
   if (span.m <= 0 || span.n <= 0) return;
   if (span.m == 1) return ChainStrips<V, 1, kWide>(span, b, 0);
   if (span.m == 2) return ChainStrips < V, 2, kAccumulators / 2 >= 8 ? 8 : 2 > (span, b, 0);

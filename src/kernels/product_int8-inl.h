@@ -66,6 +66,22 @@ EKVI_INLINE void DotStep(F32 (&sum)[kRows][kPanels], const typename R::Head (&he
   }
 }
 
+// Weights that will be read later: into the second cache while memory answers, and into the first shortly before. The
+// hardware's own fetching stays behind: 8 rows of Q4_0 from memory went from 45 to 79 % of the peak of dot products on
+// Zen 4. A panel's end is followed by the next panel's beginning.
+template <int kStepBytes, int kPanels>
+EKVI_INLINE void FetchAhead(const std::byte* const (&step)[kPanels]) {
+  constexpr int kFar = 8192, kNear = 1024;
+#pragma GCC unroll 4
+  for (int p = 0; p < kPanels; ++p) {
+#pragma GCC unroll 16
+    for (int line = 0; line < kStepBytes; line += 64) {
+      __builtin_prefetch(step[p] + kFar + line, 0, 2);
+      __builtin_prefetch(step[p] + kNear + line, 0, 3);
+    }
+  }
+}
+
 // kRows rows by kPanels panels through all of k; `tail` columns of the last panel exist.
 template <typename R, int kRows, int kPanels>
 void Int8Tile(const BlockProduct<Int8Block>& product, int64_t row, int64_t panel, int tail) {
@@ -73,6 +89,7 @@ void Int8Tile(const BlockProduct<Int8Block>& product, int64_t row, int64_t panel
   float* const c = product.c + row * product.c_stride + panel * kLanes;
   const Int8Block* x[kRows];
   const std::byte *block[kPanels], *step[kPanels];
+  const bool fetch = kRows > 1 && row == 0;  // later rows find them in a cache, a single one leaves it to the hardware
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
     x[r] = product.a + (row + r) * product.a_stride;
@@ -95,6 +112,7 @@ void Int8Tile(const BlockProduct<Int8Block>& product, int64_t row, int64_t panel
     }
 #pragma GCC unroll 1
     for (int s = 0; s < R::kSteps; ++s) {
+      if (fetch) FetchAhead<R::kStepBytes, kPanels>(step);
       DotStep<R, kRows, kPanels>(sum, head, step, x);
 #pragma GCC unroll 4
       for (int p = 0; p < kPanels; ++p) step[p] += R::kStepBytes;
@@ -115,10 +133,12 @@ void Int8Tile(const BlockProduct<Int8Block>& product, int64_t row, int64_t panel
   }
 }
 
-// All rows of a strip: tiles of kRows, then of 4, 2, 1.
+// All rows of a strip: tiles of kRows, then of 4, 2, 1. Two tiles of 4 rather than one of 6 and one of 2, which would
+// take as many codes apart for half as many products.
 template <typename R, int kRows, int kPanels>
 void Int8Rows(const BlockProduct<Int8Block>& product, int64_t row, int64_t panel, int tail) {
-  for (; product.m - row >= kRows; row += kRows) Int8Tile<R, kRows, kPanels>(product, row, panel, tail);
+  const auto fits = [&](int64_t left) { return left >= kRows && !(kRows == 6 && left == 8); };
+  for (; fits(product.m - row); row += kRows) Int8Tile<R, kRows, kPanels>(product, row, panel, tail);
   if constexpr (kRows > 1) {
     if (row < product.m) Int8Rows<R, (kRows > 4 ? 4 : kRows / 2), kPanels>(product, row, panel, tail);
   }
@@ -232,6 +252,7 @@ void Int8ProductAs(const BlockProduct<Int8Block>& product) {
   // A single row reads panel after panel, one stream of memory; two scales a step make longer chains, of which more
   // must be under way.
   if (product.m == 1) return Int8Strips<R, 1, (R::kSubs == 2 ? kInt8PanelsOfOne : 1)>(product, 0);
+  if (product.m >= kInt8FewRows && product.m < kInt8ManyRows) return Int8Strips<R, kInt8FewRows, 1>(product, 0);
   if constexpr (R::kSubs == 1) {
     Int8Strips<R, kInt8Rows, kInt8Panels>(product, 0);
   } else {

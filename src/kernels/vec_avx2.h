@@ -17,7 +17,8 @@ namespace ekvi::kernels::avx2 {
 inline constexpr int kAccumulators = 6;
 inline constexpr int kRowsMax = 6;
 // The int8 product: 4 rows × 1 panel are 8 registers of dot products; sums wait in memory for the end of a step.
-inline constexpr int kInt8Rows = 4, kInt8Panels = 1, kInt8RowsOfHalves = 4, kInt8ManyRows = 24, kInt8PanelsOfOne = 2;
+inline constexpr int kInt8Rows = 4, kInt8Panels = 1, kInt8RowsOfHalves = 4, kInt8ManyRows = 24, kInt8PanelsOfOne = 2,
+                     kInt8FewRows = 4;
 
 struct F32 {
   using Lane = float;

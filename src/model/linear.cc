@@ -70,18 +70,22 @@ Cut CutFor(std::span<const LinearRun<T>> runs, int64_t rows, int threads) {
   return cut;
 }
 
+// From a rounded row to the next, in blocks of a cache line each: an odd multiple of 8, so that the same place of 8
+// rows falls into 8 different sets of the nearest cache, whose ways it would use up otherwise.
+int64_t RoundedStride(int64_t inputs) { return (inputs / kernels::kStepInputs + 7) / 16 * 16 + 8; }
+
 // Where each run finds its rows rounded; null where it needs none.
 struct Rounded {
   const kernels::Int8Block* rows[kMaxRuns] = {};
 };
 
 void RoundAll(const LinearRun<float>& run, int64_t m, const Workshop<float>& workshop, kernels::Int8Block* out) {
-  const int64_t inputs = run.linear->inputs(), blocks = inputs / kernels::kStepInputs;
+  const int64_t inputs = run.linear->inputs(), stride = RoundedStride(inputs);
   const auto round = [&](int64_t first, int64_t count) {
     workshop.blocks->round_rows({.x = run.x + first * run.x_stride,
                                  .x_stride = run.x_stride,
-                                 .out = out + first * blocks,
-                                 .out_stride = blocks,
+                                 .out = out + first * stride,
+                                 .out_stride = stride,
                                  .rows = count,
                                  .k = inputs});
   };
@@ -103,13 +107,13 @@ size_t FirstAlike(std::span<const LinearRun<float>> runs, size_t index) {
 }
 
 Rounded RoundInputs(std::span<const LinearRun<float>> runs, int64_t m, const Workshop<float>& workshop) {
-  int64_t inputs = 0;
+  int64_t blocks = 0;
   for (size_t r = 0; r < runs.size(); ++r) {
-    if (runs[r].linear->int8() && FirstAlike(runs, r) == r) inputs += runs[r].linear->inputs();
+    if (runs[r].linear->int8() && FirstAlike(runs, r) == r) blocks += RoundedStride(runs[r].linear->inputs());
   }
   Rounded rounded;
-  if (inputs == 0) return rounded;
-  workshop.Reserve(m, inputs);
+  if (blocks == 0) return rounded;
+  workshop.Reserve(m, blocks * kernels::kStepInputs);
   kernels::Int8Block* next = workshop.rounded->data();
   for (size_t r = 0; r < runs.size(); ++r) {
     if (!runs[r].linear->int8()) continue;
@@ -120,7 +124,7 @@ Rounded RoundInputs(std::span<const LinearRun<float>> runs, int64_t m, const Wor
     }
     RoundAll(runs[r], m, workshop, next);
     rounded.rows[r] = next;
-    next += m * runs[r].linear->inputs() / kernels::kStepInputs;
+    next += m * RoundedStride(runs[r].linear->inputs());
   }
   return rounded;
 }
@@ -163,12 +167,13 @@ void Spoil(const LinearRun<T>& run, int64_t m, const Workshop<T>& workshop) {
 
 template <typename T>
 void Workshop<T>::Reserve(int64_t rows, int64_t inputs) const {
-  const auto blocks = static_cast<size_t>(rows * CeilDiv(inputs, kernels::kStepInputs));
+  const auto blocks = static_cast<size_t>(rows * RoundedStride(inputs));
   if (rounded->size() < blocks) rounded->resize(blocks);
 }
 
 template <typename T>
-Linear<T>::Linear(const MatrixView& matrix, std::vector<T> bias, base::ThreadPool& pool, BlockArithmetic arithmetic)
+Linear<T>::Linear(const MatrixView& matrix, std::vector<T> bias, base::ThreadPool& pool, BlockArithmetic arithmetic,
+                  base::Arena* arena)
     : bias_(std::move(bias)),
       outputs_(matrix.outputs),
       inputs_(matrix.inputs),
@@ -180,7 +185,7 @@ Linear<T>::Linear(const MatrixView& matrix, std::vector<T> bias, base::ThreadPoo
   const std::string tensor = fmt::format("{}{}tensor {}", matrix.file, matrix.file.empty() ? "" : ": ", matrix.name);
   const auto bytes = base::CheckedMul<size_t>(CeilDiv(outputs_, kLanes), panel_bytes_);
   if (!bytes) throw Error(ErrorCode::kCapacity, tensor + " is too large to pack");
-  panels_ = base::AlignedBuffer(*bytes);
+  panels_ = arena != nullptr ? arena->Take(*bytes) : base::AlignedBuffer(*bytes);
   if (const auto bad = PackPanels<T>(matrix, panels_.data(), pool)) {
     throw Error(ErrorCode::kCorrupt, tensor + " holds a value that is not finite",
                 fmt::format("output {}, input {} of {} × {}", bad->output, bad->input, outputs_, inputs_));
@@ -231,10 +236,10 @@ void Linear<T>::RunStretch(const Part& part, PanelRange range, InputRange inputs
   const T* const x = part.x + part.row * part.x_stride + inputs.first;
   if constexpr (std::is_same_v<T, float>) {
     if (int8_) {
-      const int64_t blocks = inputs_ / kernels::kStepInputs;
-      const kernels::Int8Block* const rows = part.rounded + part.row * blocks + inputs.first / kernels::kStepInputs;
+      const int64_t stride = RoundedStride(inputs_);
+      const kernels::Int8Block* const rows = part.rounded + part.row * stride + inputs.first / kernels::kStepInputs;
       return workshop.blocks->product_int8(
-          fill(kernels::BlockProduct<kernels::Int8Block>{.a = rows, .a_stride = blocks}));
+          fill(kernels::BlockProduct<kernels::Int8Block>{.a = rows, .a_stride = stride}));
     }
     if (numeric::IsBlocks(format_)) {
       return workshop.blocks->product(fill(kernels::BlockProduct<float>{.a = x, .a_stride = part.x_stride}));

@@ -50,9 +50,10 @@ class Linear {
  public:
   Linear() = default;  // no outputs
   // Packs on all threads of the pool. bias is empty or [outputs]. Errors: kCorrupt, naming tensor and place, for a
-  // value that is not finite; kCapacity where the packed matrix does not fit memory.
+  // value that is not finite; kCapacity where the packed matrix does not fit memory. It lies in the arena, or without
+  // one in memory of its own.
   Linear(const MatrixView& matrix, std::vector<T> bias, base::ThreadPool& pool,
-         BlockArithmetic arithmetic = BlockArithmetic::kFloat);
+         BlockArithmetic arithmetic = BlockArithmetic::kFloat, base::Arena* arena = nullptr);
 
   int64_t outputs() const { return outputs_; }
   int64_t inputs() const { return inputs_; }

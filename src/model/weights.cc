@@ -106,6 +106,8 @@ class Loader {
     numeric::Decode(tensor.format, SliceOf(ref, tensor, stored), all.data(), all.size());
     if (const int64_t bad = FirstNotFinite<V>(all); bad >= 0)
       throw NotFinite(tensor.name, fmt::format("value {} of {}", ref.slice * stored + bad, tensor.values()));
+    // Where the file's cache has large pages, these few values brought megabytes of their neighbours with them.
+    if (tensor.mapped != nullptr) tensor.mapped->Release(tensor.mapped->bytes());
     for (int64_t i = 0; i < size; ++i)
       picked[i] = all[ref.order.empty() ? ref.first + i * ref.step : ref.order[i]] + static_cast<V>(ref.shift);
     return picked;
@@ -140,7 +142,7 @@ class Loader {
                           .first_output = ref.first,
                           .output_order = ref.step == 1 ? ref.order : steps,
                           .mapped = tensor.mapped};
-    return Linear<T>(view, bias != nullptr ? Vector<T>(*bias, outputs) : std::vector<T>(), pool_, arithmetic_);
+    return Linear<T>(view, bias != nullptr ? Vector<T>(*bias, outputs) : std::vector<T>(), pool_, arithmetic_, &arena_);
   }
 
   NormWeights<T> Norm(const std::optional<NormConfig>& norm, const NormNames& names, int64_t width) const {
@@ -209,6 +211,7 @@ class Loader {
   const TensorSource& source_;
   base::ThreadPool& pool_;
   BlockArithmetic arithmetic_;
+  mutable base::Arena arena_;  // SmolLM2's matrices are smaller than a huge page each
 };
 
 template <typename T>
@@ -272,7 +275,8 @@ TokenCost DecoderWeights<T>::per_token() const {
   const auto add_ffn = [&](const FeedForwardWeights<T>& ffn, double times) {
     for (const Linear<T>* linear : {&ffn.gate, &ffn.up, &ffn.down}) add(*linear, times);
   };
-  add(head, 1);
+  cost.head_operations = 2 * static_cast<double>(head.outputs()) * static_cast<double>(head.inputs());
+  cost.head_bytes = static_cast<double>(head.bytes());
   for (size_t i = 0; i < layers.size(); ++i) {
     const LayerWeights<T>& l = layers[i];
     for (const Linear<T>* linear : {&l.q, &l.k, &l.v, &l.o, &l.router}) add(*linear, 1);

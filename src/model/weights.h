@@ -61,9 +61,11 @@ struct LayerWeights {
   std::vector<double> sink_logits;  // [q_heads], or empty
 };
 
-// Operations (a multiplication and an addition each count), and bytes of weights that are read.
+// Operations (a multiplication and an addition each count), and bytes of weights that are read. The head is counted
+// apart: only tokens whose logits are wanted take it.
 struct TokenCost {
   double operations = 0, bytes = 0;
+  double head_operations = 0, head_bytes = 0;
 };
 
 template <typename T>

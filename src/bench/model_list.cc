@@ -77,7 +77,8 @@ class ModelBench {
     };
     const double count = static_cast<double>(tokens);
     return Measure({.suite = "prefill", .tokens = tokens}, work, count,
-                   {weights_.operations * count, weights_.bytes + run.bytes_per_token() * count});
+                   {weights_.operations * count + weights_.head_operations,
+                    weights_.bytes + weights_.head_bytes + run.bytes_per_token() * count});
   }
 
   // `tokens` one by one from `depth` on, of each of the sequences.
@@ -91,8 +92,8 @@ class ModelBench {
     const auto steps = static_cast<double>(what.tokens), sequences = static_cast<double>(what.sequences);
     const double cached = static_cast<double>(what.depth) + steps / 2;
     return Measure(what, work, steps * sequences,
-                   {weights_.operations * steps * sequences,
-                    steps * (weights_.bytes + sequences * cached * run.bytes_per_token())});
+                   {(weights_.operations + weights_.head_operations) * steps * sequences,
+                    steps * (weights_.bytes + weights_.head_bytes + sequences * cached * run.bytes_per_token())});
   }
 
  private:
@@ -103,6 +104,8 @@ class ModelBench {
     const double computing =
         work.operations / (int8 ? probe_.int8_operations() : probe_.fma_operations()) * timings[1].seconds;
     const double reading = work.bytes / probe_.read_bytes() * timings[2].seconds;
+    what.gflops = 1e-9 * work.operations / timings[0].seconds;
+    what.gbps = 1e-9 * work.bytes / timings[0].seconds;
     what.threads = pool_.threads();
     what.tok_s = tokens / timings[0].seconds;
     what.share = std::max(computing, reading) / timings[0].seconds;
@@ -141,7 +144,7 @@ ModelReport BenchModel(const std::shared_ptr<const Model>& model, const BenchOpt
     add(bench.Prefill(std::min(bench::kPrompt, context)));
     add(bench.Decode({.suite = "decode", .tokens = generated}));
     if (context >= bench::kDepth + generated) {
-      add(bench.Decode({.suite = "decode", .tokens = bench::kBatchTokens, .depth = bench::kDepth}));
+      add(bench.Decode({.suite = "decode", .tokens = generated, .depth = bench::kDepth}));
     }
     for (const int sequences : {1, bench::kBatch}) {
       add(bench.Decode({.suite = "batch", .tokens = std::min(bench::kBatchTokens, context), .sequences = sequences}));
