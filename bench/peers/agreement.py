@@ -1,8 +1,8 @@
-"""Before anything is timed: the contestants compute the same function of the same file, within what their formats allow."""
+"""Before anything is timed: all compute the same function of the same file, within what their formats allow."""
 
 COLUMN = 97  # of the vocabulary every so many logits are compared
-# Bounds, loose on purpose: 8-bit activations, rounded in other places by each engine, differ by up to 8 % of the largest
-# logit on SmolLM2; a wrong rope, norm or tokenizer is off by more than half of it and agrees on no token.
+# Bounds, loose on purpose: 8-bit activations, which each engine rounds in other places, differ by up to 8 % of the
+# largest logit on SmolLM2; a wrong rope or norm is off by more than half of it and agrees on no token.
 LARGEST_ERROR, SAME_BEST = 0.2, 0.75
 
 

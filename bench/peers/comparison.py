@@ -73,8 +73,8 @@ def check(contestants: list[Contestant], plan: Plan, findings: Findings):
         found = agreement.compare(ours, peer.ask(command))
         findings.agreement.append({"peer": peer.name, **found})
         if not agreement.holds(found):
-            raise Disagreement(f"{findings.model}: {SUBJECT} and {peer.name} differ by {found['error']:.0%} of the largest "
-                               f"logit and agree on {found['same_best']:.0%} of the best tokens")
+            raise Disagreement(f"{findings.model}: {SUBJECT} and {peer.name} differ by {found['error']:.0%} of the "
+                               f"largest logit and agree on {found['same_best']:.0%} of the best tokens")
 
 
 def time_all(contestants: list[Contestant], plan: Plan, findings: Findings):
@@ -91,7 +91,7 @@ def time_all(contestants: list[Contestant], plan: Plan, findings: Findings):
 
 
 def time_beside_neighbour(contestants: list[Contestant], plan: Plan, findings: Findings):
-    """Rates of two threads while another process keeps one of their two processors busy, over their rates without it."""
+    """Rates of two threads while another process keeps one of their two processors busy, and without it."""
     for contestant in contestants:
         contestant.set_threads(2)
     say(f"{findings.model}, beside a busy neighbour, 2 threads")

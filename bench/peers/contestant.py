@@ -1,5 +1,6 @@
 """A worker as seen by the driver: a process that is told what to do, on processors that the driver chooses."""
 
+import contextlib
 import json
 import os
 import select
@@ -16,14 +17,22 @@ class Contestant:
         self.cpus, self.limit_s, self.pending = cpus, limit_s, b""
         self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.threads = 0
-        greeting = self.read()
+        try:
+            greeting = self.read()
+        except Failed:
+            self.close()
+            raise
         self.name, self.version, self.kind = greeting["name"], greeting["version"], greeting["kind"]
 
     def __enter__(self):
         return self
 
     def __exit__(self, *error):
-        self.process.stdin.close()
+        self.close()
+
+    def close(self):
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
         try:
             self.process.wait(5)
         except subprocess.TimeoutExpired:

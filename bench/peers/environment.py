@@ -38,10 +38,10 @@ def python() -> Path:
     jobs = {"CMAKE_BUILD_PARALLEL_LEVEL": str(len(os.sched_getaffinity(0)))}
     try:
         subprocess.run([sys.executable, "-m", "venv", "--clear", home], check=True, stdout=sys.stderr)
-        subprocess.run([interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", REQUIREMENTS],
-                       check=True, stdout=sys.stderr, env={**os.environ, **BUILD, **jobs})
+        subprocess.run([interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+                        "-r", REQUIREMENTS], check=True, stdout=sys.stderr, env={**os.environ, **BUILD, **jobs})
     except (OSError, subprocess.CalledProcessError) as error:
-        sys.exit(f"error: the peers could not be installed\n  {error}\n  try: read pip's message above; the network, the "
-                 f"space left in {FOLDER}")
+        sys.exit(f"error: the peers could not be installed\n  {error}\n"
+                 f"  try: read pip's message above; check the network and the space left in {FOLDER}")
     done.write_text(stamp())
     return interpreter

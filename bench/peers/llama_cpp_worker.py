@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """llama.cpp as a worker (worker.py): llama_cpp_worker.py MODEL.gguf.
 
-As its own llama-bench measures: llama_decode without sampling, a prompt in one batch of 512, an f16 cache. Whether flash
-attention is faster is tried.
+As its own llama-bench measures: llama_decode without sampling, a prompt in one batch of 512, an f16 cache. Whether
+flash attention is faster is tried.
 """
 
 import ctypes
@@ -14,7 +14,8 @@ import llama_cpp as llama
 import worker
 
 BATCH = 512
-FLASH = {"flash attention": llama.LLAMA_FLASH_ATTN_TYPE_ENABLED, "no flash attention": llama.LLAMA_FLASH_ATTN_TYPE_DISABLED}
+FLASH = {"flash attention": llama.LLAMA_FLASH_ATTN_TYPE_ENABLED,
+         "no flash attention": llama.LLAMA_FLASH_ATTN_TYPE_DISABLED}
 
 
 class Context:

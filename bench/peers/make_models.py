@@ -3,7 +3,8 @@
 
     make_models.py SOURCE.gguf FOLDER TYPE...        TYPE: F16 Q8_0 Q4_0 Q4_1 Q4_K_M
 
-Runs in the environment of the peers, with llama.cpp's quantizer. Writes FOLDER/smol-TYPE.gguf; files that are there stay.
+Runs in the environment of the peers, with llama.cpp's quantizer. Writes FOLDER/smol-TYPE.gguf; a file that is there
+stays.
 """
 
 import ctypes

@@ -28,24 +28,27 @@ MEASURES = [Measure("prefill 512", "prefill 512"), Measure("decode 64", "decode 
 TEXT = "The tide comes in twice a day, because the moon pulls at the sea while the earth turns under it."
 
 
+def numbers(text: str) -> list[int]:
+    return [int(word) for word in text.split(",")]
+
+
 def arguments(words: list[str]):
     parser = argparse.ArgumentParser(prog="./dev peers", description=__doc__.splitlines()[0])
     parser.add_argument("--bin", type=Path, default=ROOT / "build/release/bin", help=argparse.SUPPRESS)
     parser.add_argument("--source", type=Path, help=argparse.SUPPRESS)  # what models are made of
-    parser.add_argument("-m", "--model", type=Path, action="append", default=[], help="a GGUF file of your own; repeatable")
+    parser.add_argument("-m", "--model", type=Path, action="append", default=[], help="a GGUF file; repeatable")
     parser.add_argument("--types", default=",".join(TYPES), help=f"of SmolLM2-135M: {','.join(TYPES)}")
     parser.add_argument("--peers", default=",".join(PEERS), help=f"{','.join(PEERS)}")
     parser.add_argument("--measures", default="", help="only those whose title holds one of these words: prefill,batch")
-    parser.add_argument("--threads", default="1,2", help="1,2")
+    parser.add_argument("--threads", type=numbers, default=[1, 2], help="1,2")
     parser.add_argument("--rounds", type=int, default=3, help="turns of each measure that count")
-    parser.add_argument("--quick", action="store_true", help="F16 and Q4_0 with 2 threads beside llama.cpp: two minutes")
-    parser.add_argument("--neighbour", action="store_true", help="also beside a process that keeps one processor busy")
+    parser.add_argument("--quick", action="store_true", help="F16 and Q4_0, 2 threads, llama.cpp: a minute")
+    parser.add_argument("--neighbour", action="store_true", help="also with one processor kept busy by others")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to FILE, too")
     given = parser.parse_args(words)
     if given.quick:
-        given.types, given.threads, given.peers = "F16,Q4_0", "2", "llama.cpp"
+        given.types, given.threads, given.peers = "F16,Q4_0", [2], "llama.cpp"
     given.types, given.peers = given.types.split(","), given.peers.split(",")
-    given.threads = [int(word) for word in given.threads.split(",")]
     for name, known in [*((name, TYPES) for name in given.types), *((name, PEERS) for name in given.peers)]:
         if name not in known:
             parser.error(f"{name} is none of {', '.join(known)}")

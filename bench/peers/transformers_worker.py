@@ -4,8 +4,11 @@
 The file's weights as float32, scaled-dot-product attention, its dynamic cache in float32.
 """
 
+import os
 import sys
 from pathlib import Path
+
+os.environ["TQDM_DISABLE"] = "1"  # before it is imported
 
 import torch
 import transformers
@@ -51,7 +54,6 @@ class Transformers(worker.Worker):
 
     def __init__(self, path: str):
         transformers.utils.logging.set_verbosity_error()
-        transformers.utils.logging.disable_progress_bar()
         file = Path(path)
         self.model = transformers.AutoModelForCausalLM.from_pretrained(
             file.parent, gguf_file=file.name, dtype=torch.float32, local_files_only=True).eval()
