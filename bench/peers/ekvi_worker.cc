@@ -29,12 +29,19 @@ constexpr int64_t kChunk = 512;  // tokens of a step at most, as the peers have 
 // A cache for `sequences` of up to `room` tokens each, and what fills it.
 class Run {
  public:
-  Run(const Model& model, int sequences, int64_t room, int threads) : vocabulary_(model.info().vocabulary) {
-    const SessionOptions options =
-        api::Resolve(model, {.context = room, .sequences = sequences, .chunk = kChunk, .threads = threads});
-    cache_ = api::MakeCache(model, options);
-    steps_ = api::MakeSteps(model, options);
-    logits_.resize(static_cast<size_t>(sequences) * static_cast<size_t>(vocabulary_));
+  Run(const Model& model, int sequences, int64_t room)
+      : model_(model),
+        options_(api::Resolve(model, {.context = room, .sequences = sequences, .chunk = kChunk})),
+        vocabulary_(model.info().vocabulary),
+        cache_(api::MakeCache(model, options_)),
+        logits_(static_cast<size_t>(sequences) * static_cast<size_t>(vocabulary_)) {}
+
+  // The cache stays: what was filled with many threads serves few.
+  void SetThreads(int threads) {
+    if (steps_ != nullptr && options_.threads == threads) return;
+    steps_.reset();
+    options_.threads = threads;
+    steps_ = api::MakeSteps(model_, options_);
   }
 
   int64_t length() const { return cache_->length(0); }
@@ -66,6 +73,8 @@ class Run {
   }
 
  private:
+  const Model& model_;
+  SessionOptions options_;
   int64_t vocabulary_;
   std::unique_ptr<KvCache> cache_;
   std::unique_ptr<engine::StepModel> steps_;
@@ -113,14 +122,14 @@ class Worker {
   };
 
   Json SetThreads(int threads) {
-    runs_.clear();
     threads_ = threads;
     return Json::object();
   }
 
   Run& RunFor(int sequences, int64_t room) {
     auto& run = runs_[{sequences, room}];
-    if (run == nullptr) run = std::make_unique<Run>(*model_, sequences, room, threads_);
+    if (run == nullptr) run = std::make_unique<Run>(*model_, sequences, room);
+    run->SetThreads(threads_);
     return *run;
   }
 
