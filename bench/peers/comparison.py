@@ -83,7 +83,7 @@ def time_all(contestants: list[Contestant], plan: Plan, findings: Findings):
         for contestant in contestants:
             contestant.set_threads(threads)
         for measure in plan.measures:
-            say(f"{findings.model}, {measure.title}, {threads} threads")
+            say(f"{findings.model}, {measure.title}, {threads} thread{'s' if threads > 1 else ''}")
             answers = rounds.measure(contestants, measure.command, plan.rounds)
             found = rounds.compare(answers, SUBJECT)
             findings.results.append({"measure": measure.title, "threads": threads, **found})

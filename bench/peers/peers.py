@@ -78,9 +78,9 @@ def models(given, python: Path) -> dict[str, Path]:
     return {f"SmolLM2-135M {name}": folder / f"smol-{name}.gguf" for name in given.types}
 
 
-def commands(given, python: Path, path: Path, is_half: bool) -> list[list]:
-    """transformers computes in float32 whatever the file's type is: it takes part where ekvi computes so, too."""
-    chosen = [name for name in given.peers if name != "transformers" or is_half]
+def commands(given, python: Path, path: Path) -> list[list]:
+    """transformers computes in float32 whatever the file's type is: of the five it gets F16 alone."""
+    chosen = [name for name in given.peers if name != "transformers" or given.model or path.stem.endswith("F16")]
     return [[given.bin / "ekvi_worker", path], *([python, HERE / PEERS[name], path] for name in chosen)]
 
 
@@ -94,10 +94,6 @@ def machine() -> dict:
             "system": platform.platform()}
 
 
-def is_half(path: Path) -> bool:
-    return path.stem.upper().endswith("F16")
-
-
 def main(words: list[str]) -> int:
     given = arguments(words)
     cpus = cpus_for(given.threads, given.neighbour)
@@ -107,7 +103,7 @@ def main(words: list[str]) -> int:
     for name, path in models(given, python).items():
         plan = Plan(chosen, given.threads, given.rounds, cpus, tokens_of(given, path), given.neighbour)
         try:
-            found.append(comparison.compare(name, commands(given, python, path, is_half(path)), plan))
+            found.append(comparison.compare(name, commands(given, python, path), plan))
         except (comparison.Disagreement, comparison.Failed) as why:
             print(f"error: nothing is compared\n  {why}\n  try: ekvi verify -m {path}", file=sys.stderr)
             return 6
