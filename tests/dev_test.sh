@@ -12,7 +12,7 @@ expect() {  # WHAT COMMAND…: the command must succeed
 }
 
 help=$("$dev" help 2>/dev/null)
-for command in run ekvi test model build fmt tidy bench clean; do
+for command in run ekvi test model build fmt tidy bench peers clean; do
   expect "help names $command" grep -q "^./dev $command" <<<"$help"
 done
 expect "help fits a screen" test "$(wc -l <<<"$help")" -le 24
