@@ -10,8 +10,8 @@
 // `raise_exception`, `strftime_now`. Beyond it: the filters `from_json` and `fromjson`. Refused by name: loading other
 // templates, autoescape, integers of more than 64 bits, `random`, `lipsum`, `pprint`, `urlize`, `wordwrap`, `xmlattr`.
 //
-// A template comes from wherever the model came from, so rendering is bounded whatever it says: 30 million steps (a
-// few seconds), 64 MiB of text, 256 MiB of values, 1,500 nested evaluations, values that nest 200 deep.
+// A template comes from wherever the model came from, so rendering is bounded whatever it says: 10 million steps
+// (about a second), 16 MiB of text, 256 MiB of memory, 1,500 nested evaluations, values that nest 200 deep.
 #pragma once
 
 #include <chrono>
@@ -67,7 +67,7 @@ struct ModelTemplate {
 ModelTemplate FindChatTemplate(const std::filesystem::path& path);
 
 // A point in time in the local time zone by a strftime format, in English. %z and %Z give nothing, as for Python's
-// datetime.now(). Error(kInvalidArgument) where the result has more than 4,096 bytes.
+// datetime.now(). Error(kInvalidArgument) where the format has a NUL byte or the result more than 4,096 bytes.
 std::string FormatLocalTime(std::string_view format, std::chrono::system_clock::time_point time);
 
 }  // namespace ekvi

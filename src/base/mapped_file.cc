@@ -42,7 +42,10 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   struct stat status;
   if (::fstat(file.number, &status) != 0) Refuse(path, errno);
   if (S_ISDIR(status.st_mode)) Refuse(path, EISDIR);
-  if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::kIo, "cannot read " + path.string(), "not a regular file");
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(ErrorCode::kIo, "cannot read " + path.string(), "not a regular file",
+                "a file on a disk: a pipe or a device has no size and cannot be mapped");
+  }
   if (status.st_size == 0) return;
   if (static_cast<uint64_t>(status.st_size) > std::numeric_limits<size_t>::max()) Refuse(path, EFBIG);
   const auto size = static_cast<size_t>(status.st_size);

@@ -10,6 +10,8 @@ namespace ekvi::files {
 namespace {
 
 constexpr uint64_t kPartsMax = 1000;
+// Of keys and tensors in all files together: as many as one file may have. Each takes about 100 bytes.
+constexpr size_t kEntriesMax = size_t{2} << 16;
 constexpr std::string_view kNo = "split.no", kCount = "split.count", kTensors = "split.tensors.count";
 
 uint64_t PartCount(const GgufFile& file) {
@@ -38,6 +40,12 @@ void CheckPart(const GgufFile& file, uint64_t number, uint64_t count) {
                       "fetch all files of the same model");
 }
 
+void CheckEntries(const GgufFile& file, size_t entries) {
+  if (entries <= kEntriesMax) return;
+  throw FileError(ErrorCode::kUnsupported, file.name(), "the files of the model have too many keys and tensors",
+                  fmt::format("{} up to this one, at most {}", Digits(entries), Digits(kEntriesMax)), "");
+}
+
 }  // namespace
 
 std::shared_ptr<const GgufParts> GgufParts::Open(const std::filesystem::path& path) {
@@ -47,9 +55,11 @@ std::shared_ptr<const GgufParts> GgufParts::Open(const std::filesystem::path& pa
   if (count > 1) {
     const std::string stem = StemOf(path, files.front(), count).string();
     files.clear();
+    size_t entries = 0;
     for (uint64_t number = 0; number < count; ++number) {
       files.push_back(GgufFile::OpenPart(fmt::format("{}-{:05}-of-{:05}.gguf", stem, number + 1, count)));
       CheckPart(files.back(), number, count);
+      CheckEntries(files.back(), entries += files.back().values().size() + files.back().tensors().size());
     }
   }
   return std::shared_ptr<const GgufParts>(new GgufParts(std::move(files)));

@@ -20,7 +20,7 @@ namespace ekvi::files {
 class GgufParts {
  public:
   // Errors: those of GgufFile::Open for each file; kNotFound where one is missing; kCorrupt where they do not belong
-  // together, with the numbers.
+  // together, with the numbers; kUnsupported for more than 131,072 keys and tensors in all.
   static std::shared_ptr<const GgufParts> Open(const std::filesystem::path& path);
   // One file in memory, see GgufFile::Borrow.
   static std::shared_ptr<const GgufParts> Borrow(std::span<const std::byte> bytes, std::string name);

@@ -108,5 +108,20 @@ TEST(GgufParts, CountsThatCannotBe_AreRefused) {
   ExpectError(ErrorCode::kCorrupt, {"split.count", "65,535", "1000"}, [&] { GgufParts::Open(path); });
 }
 
+// Each file alone is within the limits of one.
+TEST(BR_82, ManyFilesOfManyKeys_TakeNoMoreThanOne) {
+  const TemporaryFolder folder("parts");
+  constexpr int kFiles = 6, kKeys = 30'000;
+  for (int i = 0; i < kFiles; ++i) {
+    GgufBuilder builder;
+    for (int key = 0; key < kKeys; ++key) builder.Value("k" + std::to_string(key), 0, "x");
+    builder.Value("split.no", 2, GgufBytes(static_cast<uint16_t>(i)));
+    builder.Value("split.count", 2, GgufBytes(static_cast<uint16_t>(kFiles)));
+    folder.Write(PartName("model", i, kFiles), builder.Build());
+  }
+  ExpectError(ErrorCode::kUnsupported, {"model-00005-of-00006.gguf", "150,010", "131,072"},
+              [&] { GgufParts::Open(folder.path() / PartName("model", 0, kFiles)); });
+}
+
 }  // namespace
 }  // namespace ekvi::files

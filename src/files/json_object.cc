@@ -18,8 +18,11 @@ bool IsNumber(const JsonValue& value) {
 JsonObject::JsonObject(const JsonValue& value, std::string file, std::string path)
     : value_(&value), file_(std::move(file)), path_(std::move(path)) {
   if (value.kind == JsonKind::kObject) return;
-  throw FileError(ErrorCode::kCorrupt, file_, "not a JSON object", fmt::format("it is {}", JsonKindName(value.kind)),
-                  "");
+  // The path ends in the dot that stands before keys.
+  const std::string what = path_.empty()
+                               ? "not a JSON object"
+                               : fmt::format("key {}: not a JSON object", Quote(path_.substr(0, path_.size() - 1)));
+  throw FileError(ErrorCode::kCorrupt, file_, what, fmt::format("it is {}", JsonKindName(value.kind)), "");
 }
 
 const JsonValue* JsonObject::Find(std::string_view key) const {

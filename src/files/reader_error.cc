@@ -44,6 +44,8 @@ std::string Digits(uint64_t number) {
 
 Error FileError(ErrorCode code, std::string_view file, std::string_view what, std::string numbers, std::string hint) {
   if (hint.empty() && code == ErrorCode::kCorrupt) hint = "copy or download the file again, or convert it again";
+  if (hint.empty() && code == ErrorCode::kUnsupported)
+    hint = "docs/models.md lists what loads: convert the model to that, or take another";
   std::string summary(file);
   summary += ": ";
   summary += what;

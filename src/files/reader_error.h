@@ -17,7 +17,8 @@ std::string Quote(std::string_view bytes);
 // 1234567 as "1,234,567".
 std::string Digits(uint64_t number);
 
-// Error(code, "FILE: WHAT", numbers, hint). Without a hint, that of a corrupt file is to fetch it again.
+// Error(code, "FILE: WHAT", numbers, hint). Without a hint, that of a corrupt file is to fetch it again,
+// that of an unsupported one what is supported.
 Error FileError(ErrorCode code, std::string_view file, std::string_view what, std::string numbers, std::string hint);
 
 }  // namespace ekvi::files

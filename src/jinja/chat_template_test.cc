@@ -97,6 +97,11 @@ TEST(FormatLocalTime, IsStrftimeInEnglish) {
   EXPECT_EQ(FormatLocalTime("%f|%z|%Z|%%|%%f", time), "001234|||%|%f");
   EXPECT_EQ(FormatLocalTime("", time), "");
   EXPECT_THROW(FormatLocalTime("%99999d", time), Error);
+  EXPECT_THROW(FormatLocalTime(std::string_view("%Y\0%m", 5), time), Error);  // as Python does
+}
+
+TEST(ChatTemplate, NulInATimesFormat_FailsAsInPython) {
+  EXPECT_THROW(jinja::testing::Render(R"({{ strftime_now("%Y\x00") }})"), Error);
 }
 
 std::string ReadWhole(const std::filesystem::path& path) {

@@ -41,7 +41,9 @@ std::string HashKey(const Value& key) {
   for (const Value& item : key.sequence().items) {
     const std::string part = HashKey(item);
     CheckText(hash.size() + part.size());
-    hash += fmt::format("{}:{}", part.size(), part);
+    StepBytes(part.size() * 2);
+    hash += std::to_string(part.size()) + ":";
+    hash += part;
   }
   return hash;
 }
@@ -86,12 +88,20 @@ void Dict::Set(Value key, Value value) {
   entries_.emplace_back(std::move(key), std::move(value));
   if (entries_.size() <= kFewEntries) return;
   if (index_.empty()) {
-    for (size_t i = 0; i + 1 < entries_.size(); ++i) index_.emplace(HashKey(entries_[i].first), i);
+    for (size_t i = 0; i + 1 < entries_.size(); ++i) Index(HashKey(entries_[i].first), i);
   }
-  index_.emplace(hash, entries_.size() - 1);
+  Index(hash, entries_.size() - 1);
+}
+
+void Dict::Index(std::string hash, size_t at) {
+  Step(6);  // a node of a tree
+  key_bytes_ += hash.size();
+  CheckRoom(key_bytes_);
+  index_.emplace(std::move(hash), at);
 }
 
 Items Dict::Keys() const {
+  CheckRoom(entries_.size() * sizeof(Value));
   Items items;
   items.reserve(entries_.size());
   for (const Entry& entry : entries_) items.push_back(entry.first);
@@ -99,6 +109,7 @@ Items Dict::Keys() const {
 }
 
 Items Dict::Values() const {
+  CheckRoom(entries_.size() * sizeof(Value));
   Items items;
   items.reserve(entries_.size());
   for (const Entry& entry : entries_) items.push_back(entry.second);
@@ -106,6 +117,7 @@ Items Dict::Values() const {
 }
 
 Items Dict::Pairs() const {
+  CheckRoom(entries_.size() * sizeof(Value));
   Items items;
   items.reserve(entries_.size());
   for (const Entry& entry : entries_) items.push_back(Value::Tuple({entry.first, entry.second}));

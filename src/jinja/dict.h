@@ -27,16 +27,20 @@ class Dict {
   const std::vector<Entry>& entries() const { return entries_; }
   size_t size() const { return entries_.size(); }
   int depth() const { return depth_; }
+  // Of the texts that the index holds.
+  size_t key_bytes() const { return key_bytes_; }
   Items Keys() const;
   Items Values() const;
   Items Pairs() const;  // tuples
 
  private:
+  void Index(std::string hash, size_t at);
   size_t IndexOf(const std::string& hash) const;
 
   std::vector<Entry> entries_;
   std::map<std::string, size_t, std::less<>> index_;  // by HashKey; only where there are many entries
   int depth_ = 1;
+  size_t key_bytes_ = 0;
 };
 
 }  // namespace ekvi::jinja

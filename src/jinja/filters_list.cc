@@ -110,9 +110,13 @@ Value Unique(Renderer&, const Value& input, const CallArguments& arguments) {
   const Bound bound("unique", arguments, {"case_sensitive", "attribute"});
   const SortKey key(bound.HasValue(1) ? *bound[1] : Value::MakeNone(), CaseOf(bound.Flag(0, false)));
   std::set<std::string> seen;
+  uint64_t bytes = 0;
   Items items;
   for (const Value& item : Iterate(input)) {
-    if (seen.insert(HashKey(key.One(item))).second) items.push_back(item);
+    std::string hash = HashKey(key.One(item));
+    Step(6);  // a node of a tree
+    CheckRoom(bytes += hash.size() + 128);
+    if (seen.insert(std::move(hash)).second) items.push_back(item);
   }
   return Value::Iterating("generator", std::move(items));
 }
@@ -155,7 +159,7 @@ Value Batch(Renderer&, const Value& input, const CallArguments& arguments) {
   if (!line.empty()) {
     const int64_t missing = std::max<int64_t>(count, 0) - static_cast<int64_t>(line.size());
     if (bound.HasValue(1) && missing > 0) {
-      Step(static_cast<uint64_t>(missing));
+      StepItems(static_cast<uint64_t>(missing));
       line.insert(line.end(), static_cast<size_t>(missing), *bound[1]);
     }
     lines.push_back(Value::List(std::move(line)));
@@ -169,7 +173,7 @@ Value SliceInto(Renderer&, const Value& input, const CallArguments& arguments) {
   const int64_t slices = bound.Integer(0, 0);
   if (slices == 0) Fail("integer division or modulo by zero");
   const auto length = static_cast<int64_t>(items.size());
-  Step(static_cast<uint64_t>(std::max<int64_t>(slices, 0)));
+  StepItems(static_cast<uint64_t>(std::max<int64_t>(slices, 0)) * 4);  // each becomes a list
   Items result;
   int64_t at = 0;
   for (int64_t i = 0; i < slices; ++i) {

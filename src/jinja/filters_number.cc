@@ -16,11 +16,14 @@
 namespace ekvi::jinja {
 namespace {
 
+// Of no locale.
+bool IsAsciiAlnum(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
 // Underscores between digits go; nothing where one stands elsewhere.
 std::optional<std::string> WithoutUnderscores(std::string_view text) {
   Step(text.size());
   std::string result;
-  const auto alnum = [&](size_t at) { return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])); };
+  const auto alnum = [&](size_t at) { return at < text.size() && IsAsciiAlnum(text[at]); };
   for (size_t at = 0; at < text.size(); ++at) {
     if (text[at] != '_') {
       result += text[at];
@@ -66,7 +69,7 @@ std::optional<double> ParseFloat(std::string_view whole) {
   if (text->find_first_of("xXpP(") != std::string::npos) return std::nullopt;  // strtod takes more than Python
   char* end = nullptr;
   const double result = ReadDouble(*text, &end);
-  if (end != text->c_str() + text->size() || std::isspace(static_cast<unsigned char>(text->front()))) {
+  if (end != text->c_str() + text->size() || IsSpace(static_cast<unsigned char>(text->front()))) {
     return std::nullopt;
   }
   return result;
@@ -113,6 +116,7 @@ Value Abs(Renderer&, const Value& input, const CallArguments& arguments) {
 // Python's round: the decimal that is nearest to the double's exact value, halves to even.
 double RoundCommon(double number, int64_t precision) {
   if (!std::isfinite(number) || precision > 400) return number;
+  if (number != 0) Step(static_cast<uint64_t>(std::max<int64_t>(precision, 0) + std::max(std::ilogb(number), 0)));
   if (precision >= 0) return ReadDouble(fmt::format("{:.{}f}", number, precision));
   if (precision < -400) return std::copysign(0.0, number);
   const double scale = std::pow(10.0, static_cast<double>(-precision));

@@ -205,6 +205,7 @@ std::string Quoted(std::string_view text, bool query) {
     if (plain) {
       result += c;
     } else {
+      Step(2);
       result += query && c == ' ' ? "+" : fmt::format("%{:02X}", static_cast<unsigned char>(c));
     }
   }
@@ -248,7 +249,7 @@ Value ToJson(Renderer&, const Value& input, const CallArguments& arguments) {
 Value FromJson(Renderer&, const Value& input, const CallArguments& arguments) {
   const Bound bound("from_json", arguments, {});
   if (!input.IsText()) Fail(fmt::format("the JSON object must be str, not {}", TypeName(input)));
-  StepBytes(input.text().size() * 8);
+  Step(32 + input.text().size() / 8);
   return ReadJson(input.text(), "the text for from_json");
 }
 

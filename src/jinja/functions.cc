@@ -114,7 +114,9 @@ Value RaiseException(Renderer&, CallArguments& arguments) {
 
 Value StrftimeNow(Renderer& renderer, CallArguments& arguments) {
   const Bound bound("strftime_now", arguments, {"format"}, 1);
-  return Value::Of(renderer.settings().strftime_now(bound.Text(0, "")));
+  const std::string format = bound.Text(0, "");
+  if (format.find('\0') != std::string::npos) Fail("embedded null character");
+  return Value::Of(renderer.settings().strftime_now(format));
 }
 
 Value Lipsum(Renderer&, CallArguments&) { Refuse("lipsum(): the text of a template does not come by chance here"); }

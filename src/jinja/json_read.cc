@@ -81,12 +81,15 @@ class Builder : public nlohmann::json_sax<Json> {
   }
 
   bool Add(Value value) {
+    Step();
     if (open_.empty()) {
       result_ = std::move(value);
     } else if (open_.back().is_dict) {
       open_.back().dict.Set(std::move(open_.back().key), std::move(value));
     } else {
-      open_.back().items.push_back(std::move(value));
+      Items& items = open_.back().items;
+      if (items.size() == items.capacity()) CheckRoom(3 * items.size() * sizeof(Value));
+      items.push_back(std::move(value));
     }
     return true;
   }

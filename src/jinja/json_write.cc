@@ -20,7 +20,10 @@ std::string FloatText(double number) {
   return ReprFloat(number);
 }
 
-void AppendUnit(std::string& result, uint32_t unit) { result += fmt::format("\\u{:04x}", unit); }
+void AppendUnit(std::string& result, uint32_t unit) {
+  Step(4);
+  result += fmt::format("\\u{:04x}", unit);
+}
 
 void AppendEscape(std::string& result, char32_t code) {
   static constexpr std::string_view kFrom = "\"\\\n\r\t\b\f", kTo = "\"\\nrtbf";

@@ -39,6 +39,8 @@ locale_t CLocale() {
 
 std::string FormatLocalTime(std::string_view format, std::chrono::system_clock::time_point time) {
   using std::chrono::microseconds;
+  if (format.find('\0') != std::string_view::npos)  // strftime would end there
+    throw Error(ErrorCode::kInvalidArgument, "a time's format has a NUL byte");
   const auto since = std::chrono::duration_cast<microseconds>(time.time_since_epoch()).count();
   const int64_t fraction = ((since % 1'000'000) + 1'000'000) % 1'000'000;
   const auto seconds = static_cast<std::time_t>((since - fraction) / 1'000'000);

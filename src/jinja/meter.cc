@@ -16,10 +16,14 @@ Meter* Meter::Current() noexcept { return current; }
 MeterScope::MeterScope(Meter& meter) : before_(current) { current = &meter; }
 MeterScope::~MeterScope() { current = before_; }
 
-void Meter::Take(uint64_t bytes) {
+void Meter::CheckRoom(uint64_t bytes) const {
   if (bytes > limits_.live_bytes || live_bytes_ > limits_.live_bytes - bytes) {
     Refuse(fmt::format("the template's values take more than {} MiB", limits_.live_bytes >> 20));
   }
+}
+
+void Meter::Take(uint64_t bytes) {
+  CheckRoom(bytes);
   live_bytes_ += bytes;
 }
 
@@ -43,6 +47,9 @@ void Step(uint64_t count) {
 }
 void StepBytes(uint64_t bytes) {
   if (current != nullptr) current->StepBytes(bytes);
+}
+void CheckRoom(uint64_t bytes) {
+  if (current != nullptr) current->CheckRoom(bytes);
 }
 void CheckText(uint64_t bytes) {
   if (current != nullptr) current->CheckText(bytes);

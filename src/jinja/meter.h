@@ -1,5 +1,5 @@
 // What one rendering may take: steps, bytes alive, depth. A template comes with a model file from anywhere; whatever it
-// says, rendering ends within seconds and in bounded memory.
+// says, rendering ends within about a second and in bounded memory.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,12 @@ namespace ekvi::jinja {
 
 struct Limits {
   // A step is one node of the tree, one item of a list, one character that is looked at, or 64 bytes that are copied:
-  // 10 to 60 ns. This is one or two seconds; a conversation of 1,000 messages takes a few hundred thousand.
-  int64_t steps = 30'000'000;
-  uint64_t live_bytes = uint64_t{256} << 20;   // values at one time
-  uint64_t output_bytes = uint64_t{64} << 20;  // one text: the output, or a string value
+  // 10 to 100 ns. This is at most a second; a conversation of 1,000 messages takes a few hundred thousand.
+  int64_t steps = 10'000'000;
+  // Values and texts in the making at one time. What is made of them before it is on the account (a list, some texts)
+  // is about as much again at most, so that 256 MiB hold it all.
+  uint64_t live_bytes = uint64_t{128} << 20;
+  uint64_t output_bytes = uint64_t{16} << 20;  // one text: the output, or a string value
   // Nested evaluations: 10 or so for one call of a macro. Some 400 bytes of stack each.
   int depth = 1500;
 };
@@ -34,6 +36,8 @@ class Meter {
       RefuseSteps();
   }
   void StepBytes(uint64_t bytes) { Step(bytes / 64 + 1); }
+  // Of memory that is about to be taken and soon given back, or charged by what it is for.
+  void CheckRoom(uint64_t bytes) const;
   void Take(uint64_t bytes);
   void Give(uint64_t bytes) noexcept { live_bytes_ -= bytes; }
   // Of a text that is about to be made.
@@ -81,15 +85,20 @@ class Charge {
   }
   Charge(const Charge&) = delete;
   Charge& operator=(const Charge&) = delete;
+  void Add(uint64_t bytes) {
+    if (meter_ != nullptr) meter_->Take(bytes);
+    bytes_ += bytes;
+  }
 
  private:
   Meter* meter_;
   uint64_t bytes_;
 };
 
-// The current meter's Step, StepBytes and CheckText, or nothing outside of renderings.
+// The current meter's Step, StepBytes, CheckRoom and CheckText, or nothing outside of renderings.
 void Step(uint64_t count = 1);
 void StepBytes(uint64_t bytes);
+void CheckRoom(uint64_t bytes);
 void CheckText(uint64_t bytes);
 
 }  // namespace ekvi::jinja

@@ -194,7 +194,7 @@ std::vector<std::string_view> SplitBlanks(std::string_view text, int64_t limit) 
   std::vector<std::string_view> parts;
   text = Strip(text, Side::kLeft);
   while (!text.empty()) {
-    Step();
+    Step(8);  // each becomes a value
     if (limit-- == 0) {
       parts.push_back(text);
       break;
@@ -213,7 +213,7 @@ std::vector<std::string_view> SplitBlanksRight(std::string_view text, int64_t li
   std::vector<std::string_view> parts;
   text = Strip(text, Side::kRight);
   while (!text.empty()) {
-    Step();
+    Step(8);  // each becomes a value
     if (limit-- == 0) {
       parts.push_back(text);
       break;
@@ -233,7 +233,7 @@ std::vector<std::string_view> SplitAt(std::string_view text, std::string_view se
   std::vector<std::string_view> parts;
   size_t at = 0;
   for (size_t found; limit-- != 0 && (found = Find(text, separator, at)) != std::string::npos;) {
-    Step();
+    Step(8);  // each becomes a value
     parts.push_back(text.substr(at, found - at));
     at = found + separator.size();
   }
@@ -340,6 +340,7 @@ Value FillZeros(const Value& self, const CallArguments& arguments) {
   const auto length = static_cast<int64_t>(self.whole_text().characters);
   const int64_t room = std::max<int64_t>(std::max<int64_t>(bound.Integer(0, 0), 0) - length, 0);
   CheckText(static_cast<uint64_t>(room));
+  StepBytes(static_cast<uint64_t>(room));
   std::string text = self.text();
   text.insert(text.starts_with('-') || text.starts_with('+') ? 1 : 0, static_cast<size_t>(room), '0');
   return Value::Of(std::move(text));

@@ -29,8 +29,15 @@ std::string SignOf(bool negative, char sign) {
   return sign == '-' ? "" : std::string(1, sign);
 }
 
+// Exact digits cost by their number: those asked for, and before the point one a power of ten.
+void StepDigits(double value, int precision) {
+  const int before = std::isfinite(value) ? std::max(std::ilogb(value), 0) / 3 : 0;
+  Step(static_cast<uint64_t>(std::max(precision, 0) + before));
+}
+
 std::string FiniteDigits(double value, char type, const NumberFormat& format) {
   const int precision = format.precision < 0 ? 6 : format.precision;
+  StepDigits(value, precision);
   switch (type) {
     case 'e':
       return format.alternate ? fmt::format("{:#.{}e}", value, precision) : fmt::format("{:.{}e}", value, precision);
@@ -47,6 +54,7 @@ std::string FiniteDigits(double value, char type, const NumberFormat& format) {
 std::string PlainDigits(double value, const NumberFormat& format) {
   if (format.precision < 0) return ReprFloat(value);
   const int precision = std::max(format.precision, 1);
+  StepDigits(value, precision);
   std::string digits = fmt::format("{:.{}g}", value, precision);
   if (digits.find_first_of(".e") != std::string::npos) return digits;
   if (static_cast<int>(digits.size()) < precision) return digits + ".0";

@@ -36,7 +36,8 @@ class FunctionObject : public Object {
 // namespace(a=1): the one value whose attributes a template may set.
 class NamespaceObject : public Object {
  public:
-  explicit NamespaceObject(Dict values) : values_(std::move(values)), charge_(256) {}
+  explicit NamespaceObject(Dict values)
+      : values_(std::move(values)), charge_(256 + values_.size() * 128 + values_.key_bytes()) {}
 
   std::string TypeName() const override { return "utils.Namespace"; }
   std::string Repr() const override;

@@ -129,7 +129,7 @@ Value ApplyFloats(Binary operation, double left, double right) {
 }
 
 Items Joined(const Items& left, const Items& right) {
-  Step(left.size() + right.size());
+  StepItems(left.size() + right.size());
   Items items;
   items.reserve(left.size() + right.size());
   items.insert(items.end(), left.begin(), left.end());
@@ -139,6 +139,7 @@ Items Joined(const Items& left, const Items& right) {
 
 Value AddTexts(const Value& left, const Value& right) {
   CheckText(left.text().size() + right.text().size());
+  StepBytes(left.text().size() + right.text().size());
   const bool markup = left.markup() || right.markup();
   if (!markup) return Value::Of(left.text() + right.text());
   return Value::Of(Escape(left).text() + Escape(right).text(), true);
@@ -156,8 +157,10 @@ Value Repeat(const Value& value, int64_t count) {
     return Value::Of(std::move(result), value.markup());
   }
   const Items& items = value.sequence().items;
-  if (!items.empty() && times > 0) Step(times > INT64_MAX / 2 / items.size() ? INT64_MAX : items.size() * times);
+  const uint64_t copies = items.empty() ? 0 : times > INT32_MAX / items.size() ? INT32_MAX : items.size() * times;
+  StepItems(copies);
   Items result;
+  result.reserve(copies);
   for (uint64_t i = 0; i < times && !items.empty(); ++i) result.insert(result.end(), items.begin(), items.end());
   return Value::Make(value.sequence().type, std::move(result));
 }
@@ -289,6 +292,7 @@ bool Compare(Comparison comparison, const Value& left, const Value& right) {
 }
 
 Value Apply(Binary operation, const Value& left, const Value& right) {
+  Step();
   if (operation == Binary::kModulo && left.IsText()) return PercentFormat(left, right);
   RequireDefined(left);
   RequireDefined(right);
@@ -327,13 +331,14 @@ Value Positive(const Value& value) {
 Value Escape(const Value& value) {
   if (value.markup()) return value;
   const std::string text = Str(value);
-  StepBytes(text.size() * 2);
+  Step(text.size() / 8 + 1);
   std::string result;
   for (const char c : text) {
     static constexpr std::string_view kFrom = "&<>'\"";
     static constexpr std::string_view kTo[] = {"&amp;", "&lt;", "&gt;", "&#39;", "&#34;"};
     const size_t index = kFrom.find(c);
     index == std::string_view::npos ? result += c : result += kTo[index];
+    CheckText(result.size());
   }
   return Value::Of(std::move(result), true);
 }

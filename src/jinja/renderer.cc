@@ -22,8 +22,7 @@ Renderer::~Renderer() {
 
 std::string Renderer::Run(const Dict& variables) {
   const MeterScope current(meter_);
-  std::string text;
-  output_ = &text;
+  Capture capture(*this);
   try {
     const auto functions = std::make_shared<Scope>();
     const auto root = std::make_shared<Scope>(functions);
@@ -37,10 +36,27 @@ std::string Renderer::Run(const Dict& variables) {
     if (failure.line == 0) failure.line = line_;
     throw;
   }
-  return text;
+  return capture.Take();
 }
 
-void Renderer::Emit(std::string_view text) { Append(*output_, text); }
+void Renderer::Emit(std::string_view text) { output_->Add(text); }
+
+void Renderer::Capture::Add(std::string_view text) {
+  const size_t size = text_.size() + text.size();
+  CheckText(size);
+  if (size > text_.capacity()) {
+    const size_t capacity = std::max(size, 2 * text_.capacity());
+    renderer_.meter_.Take(capacity);  // both live while the text moves
+    renderer_.meter_.Give(std::exchange(charged_, capacity));
+    text_.reserve(capacity);
+  }
+  Append(text_, text);
+}
+
+std::string Renderer::Capture::Take() {
+  renderer_.meter_.Give(std::exchange(charged_, 0));
+  return std::move(text_);
+}
 
 Renderer::Flow Renderer::Execute(const Body& body, const ScopePtr& scope) {
   const Level level(meter_);

@@ -85,7 +85,7 @@ class Renderer {
   Meter meter_;  // first: what takes from it goes before it
   const Program& program_;
   RenderSettings settings_;
-  std::string* output_ = nullptr;
+  Capture* output_ = nullptr;
   Value block_input_;  // what the first filter of a block's chain is applied to
   int line_ = 1;
   std::vector<std::shared_ptr<Object>> kept_;
@@ -106,19 +106,26 @@ class Renderer::Level {
   Meter& meter_;
 };
 
-// Sends what is emitted to a text of its own.
+// Sends what is emitted to a text of its own, which is on the account while it grows.
 class Renderer::Capture {
  public:
-  explicit Capture(Renderer& renderer) : renderer_(renderer), before_(renderer.output_) { renderer_.output_ = &text_; }
-  ~Capture() { renderer_.output_ = before_; }
+  explicit Capture(Renderer& renderer) : renderer_(renderer), before_(renderer.output_) { renderer_.output_ = this; }
+  ~Capture() {
+    renderer_.output_ = before_;
+    renderer_.meter_.Give(charged_);
+  }
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
-  std::string Take() { return std::move(text_); }
+
+  void Add(std::string_view text);
+  // The text, off the account; nothing is added after it.
+  std::string Take();
 
  private:
   Renderer& renderer_;
-  std::string* before_;
+  Capture* before_;
   std::string text_;
+  uint64_t charged_ = 0;
 };
 
 }  // namespace ekvi::jinja

@@ -80,7 +80,7 @@ void AppendEscaped(std::string& result, char32_t code, std::string_view characte
     result += "\\t";
   } else if (IsPrintable(code)) {
     result += character;
-  } else if (code < 0x100) {
+  } else if (Step(4); code < 0x100) {
     result += fmt::format("\\x{:02x}", static_cast<uint32_t>(code));
   } else if (code < 0x10000) {
     result += fmt::format("\\u{:04x}", static_cast<uint32_t>(code));

@@ -1,5 +1,7 @@
 #include "jinja/scope.h"
 
+#include <algorithm>
+
 namespace ekvi::jinja {
 namespace {
 
@@ -24,6 +26,12 @@ void Scope::Set(Symbol symbol, Value value) {
     const_cast<Value&>(*found) = std::move(value);
     return;
   }
+  if (values_.size() == values_.capacity()) {
+    const size_t more = std::max<size_t>(values_.capacity(), 2);
+    charge_.Add(more * sizeof(values_[0]));
+    values_.reserve(values_.capacity() + more);
+  }
+  if (values_.size() >= kFewVariables) charge_.Add(64);  // a node of the index and its bucket
   values_.emplace_back(symbol, std::move(value));
   if (values_.size() <= kFewVariables) return;
   if (index_.empty()) {

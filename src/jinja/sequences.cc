@@ -13,6 +13,7 @@ namespace {
 
 Items Texts(const std::vector<std::string_view>& parts) {
   Items items;
+  CheckRoom(parts.size() * sizeof(Value));
   items.reserve(parts.size());
   for (const std::string_view part : parts) items.push_back(Value::Of(part));
   return items;
@@ -61,6 +62,7 @@ Value SliceText(const Value& value, const Slice& slice) {
     const auto offset = [&](int64_t index) {
       return ascii ? static_cast<size_t>(index) : CharacterOffset(text, static_cast<size_t>(index));
     };
+    if (!ascii) Step(text.size() / 16);
     const size_t begin = offset(at.start);
     return Value::Of(text.substr(begin, offset(at.stop) - begin));
   }
@@ -82,20 +84,20 @@ std::string RangeLabel(const Items& items, int64_t step) {
 
 Items Iterate(const Value& value) {
   if (value.IsSequence()) {
-    Step(value.sequence().items.size());
+    StepItems(value.sequence().items.size());
     return value.sequence().items;
   }
   if (value.IsDict()) {
-    Step(value.dict().size());
+    StepItems(value.dict().size());
     return value.dict().Keys();
   }
   if (value.IsText()) return Texts(Characters(value.text()));
   if (value.IsUndefined()) return {};
   if (value.IsIterator()) {
     Value::Iterator& iterator = value.iterator();
+    StepItems(iterator.items.size() - iterator.next);
     Items rest(iterator.items.begin() + static_cast<std::ptrdiff_t>(iterator.next), iterator.items.end());
     iterator.next = iterator.items.size();
-    Step(rest.size());
     return rest;
   }
   Fail(fmt::format("'{}' object is not iterable", TypeName(value)));
@@ -124,6 +126,7 @@ Value ApplySlice(const Value& value, const Slice& slice) {
   const Items& items = value.sequence().items;
   const auto length = static_cast<int64_t>(items.size());
   const Indices at = IndicesOf(slice, length);
+  CheckRoom(items.size() * sizeof(Value));
   Items taken;
   ForEachIndex(at, length, [&](size_t index) {
     Step();

@@ -248,12 +248,16 @@ std::string SwapCase(std::string_view text) {
 
 size_t Find(std::string_view text, std::string_view part, size_t from) {
   if (from > text.size()) return std::string_view::npos;
-  const void* found = ::memmem(text.data() + from, text.size() - from, part.data(), part.size());
-  if (found == nullptr) return std::string_view::npos;
-  return static_cast<size_t>(static_cast<const char*>(found) - text.data());
+  const size_t most = text.size() - from;
+  Step(part.size() / 8);
+  const void* found = ::memmem(text.data() + from, most, part.data(), part.size());
+  const size_t at = found == nullptr ? text.size() : static_cast<size_t>(static_cast<const char*>(found) - text.data());
+  Step((at - from) / 8);  // what was looked at
+  return found == nullptr ? std::string_view::npos : at;
 }
 
 size_t FindLast(std::string_view text, std::string_view part) {
+  Step(text.size() / 16);
   const std::string backward(text.rbegin(), text.rend());
   const size_t found = Find(backward, std::string(part.rbegin(), part.rend()));
   return found == std::string_view::npos ? found : text.size() - found - part.size();
@@ -301,11 +305,11 @@ std::string ReplaceAll(std::string_view text, std::string_view from, std::string
 std::vector<std::string_view> SplitLines(std::string_view text, bool keep_ends) {
   std::vector<std::string_view> lines;
   size_t begin = 0;
-  Step(text.size() / 4);
+  Step(text.size() / 2);
   for (size_t at = 0; at < text.size();) {
     const size_t end = LineEnd(text, at);
     if (end > 0) {
-      Step();
+      Step(8);  // each becomes a value
       lines.push_back(text.substr(begin, at + (keep_ends ? end : 0) - begin));
       begin = at + end;
     }

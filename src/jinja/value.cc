@@ -43,7 +43,8 @@ std::string_view SequenceTypeName(Value::SequenceType type) {
 
 // A dict and what it takes, freed together.
 struct ChargedDict {
-  explicit ChargedDict(Dict from) : charge(kHeaderBytes + from.size() * kEntryBytes), dict(std::move(from)) {}
+  explicit ChargedDict(Dict from)
+      : charge(kHeaderBytes + from.size() * kEntryBytes + from.key_bytes()), dict(std::move(from)) {}
   Charge charge;
   Dict dict;
 };
@@ -73,7 +74,8 @@ Value::Iterator::Iterator(std::string iterator_type, Items iterator_items)
       charge(kHeaderBytes + items.capacity() * sizeof(Value)) {}
 
 Value Value::MakeUndefined(std::string message) {
-  return Value(Data(Undefined{std::make_shared<const std::string>(std::move(message))}));
+  const uint64_t bytes = kHeaderBytes + message.size();
+  return Value(Data(Undefined{std::shared_ptr<const Message>(new Message{std::move(message), Charge(bytes)})}));
 }
 
 Value Value::Of(std::string text, bool markup) {
@@ -100,7 +102,7 @@ Value Value::Of(Dict dict) {
 
 std::string Value::undefined_message() const {
   const auto& message = std::get<Undefined>(data_).message;
-  return message == nullptr ? "the value is undefined" : *message;
+  return message == nullptr ? "the value is undefined" : message->text;
 }
 
 int Value::depth() const {

@@ -48,8 +48,12 @@ class Object {
 class Value {
  public:
   // Why a value is undefined; "'x' is undefined".
+  struct Message {
+    std::string text;
+    Charge charge;
+  };
   struct Undefined {
-    std::shared_ptr<const std::string> message;
+    std::shared_ptr<const Message> message;
   };
   struct None {};
   struct Text {
@@ -138,6 +142,12 @@ class Value {
 
   Data data_;
 };
+
+// A step for each of some values that are about to be copied, and room for them.
+inline void StepItems(uint64_t count) {
+  Step(count);
+  CheckRoom(count * sizeof(Value));
+}
 
 // "str", "NoneType", "dict_items": Python's name of the type.
 std::string TypeName(const Value& value);

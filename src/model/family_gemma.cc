@@ -22,13 +22,13 @@ void ScaleOf27B(const GgufKeys& keys, Settings& settings, int64_t layers) {
 }
 
 void Gemma2FromGguf(const GgufKeys& keys, Settings& settings) {
-  settings.score_cap = keys.Positive("attn_logit_softcapping", 50);
-  settings.logits_cap = keys.Positive("final_logit_softcapping", 30);
+  settings.score_cap = keys.Number("attn_logit_softcapping", kScaleRange, 50);
+  settings.logits_cap = keys.Number("final_logit_softcapping", kScaleRange, 30);
   ScaleOf27B(keys, settings, 46);
 }
 
 void Gemma3FromGguf(const GgufKeys& keys, Settings& settings) {
-  const double local = keys.Positive("rope.freq_base_swa", 10000);
+  const double local = keys.Number("rope.freq_base_swa", kRopeBaseRange, 10000);
   for (int64_t i = 0; i < settings.layers; ++i) {
     if (settings.windows[i] > 0) settings.ropes[i] = RopeConfig{.dims = settings.ropes[i]->dims, .base = local};
   }
@@ -43,7 +43,7 @@ void GemmaFromHub(const HubKeys& keys, Settings& settings) {
 
 void LaterFromHub(const HubKeys& keys, Settings& settings) {
   keys.RefuseTrue("use_bidirectional_attention", "only causal attention is computed");
-  ScaleAll(settings, keys.Positive("query_pre_attn_scalar", 256));
+  ScaleAll(settings, keys.Number("query_pre_attn_scalar", kScaleRange, 256));
 }
 
 void Gemma2FromHub(const HubKeys& keys, Settings& settings) {

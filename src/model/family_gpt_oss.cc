@@ -13,8 +13,8 @@ void MoreFromGguf(const GgufKeys&, Settings& settings) { settings.limit = kLimit
 
 void MoreFromHub(const HubKeys& keys, Settings& settings) {
   settings.activation = kernels::Activation::kClampedSwiglu;  // whatever hidden_act says
-  settings.limit = keys.Positive("swiglu_limit", kLimit);
-  settings.alpha = keys.Positive("swiglu_alpha", kAlpha);
+  settings.limit = keys.Number("swiglu_limit", kScaleRange, kLimit);
+  settings.alpha = keys.Number("swiglu_alpha", kScaleRange, kAlpha);
   if (keys.Has("rope_parameters") || keys.Has("rope_scaling")) return;
   // What the reference takes where the file does not say.
   const YarnScaling yarn{.factor = 32, .original_context = 4096, .ramp = YarnRamp::kExact};

@@ -234,7 +234,7 @@ TEST(Llama, WhatIsNotComputedOrOutOfRange_IsRefusedByKey) {
        {"llama.rope.scaling.factor", "missing"},
        [](LlamaFile& f) { f.keys.String("llama.rope.scaling.type", "linear"); }},
       {kCorrupt,
-       {"llama.rope.scaling.factor", "0 is no finite number above 0"},
+       {"llama.rope.scaling.factor", "0 is out of range"},
        [](LlamaFile& f) { f.keys.String("llama.rope.scaling.type", "linear").F32("llama.rope.scaling.factor", 0); }},
       {kCorrupt,
        {"rope_freqs.weight", "[3]", "[4]"},

@@ -1,16 +1,25 @@
-// Goal: a model's files with bytes flipped or missing are refused or work; nothing crashes, hangs or takes memory
-// without bound. Method: the shared small models, seeded mutations of what describes their tensors, then a step.
+// Goal: a model's files with bytes flipped or missing, and the broken ones that are shared, are refused or work, each
+// in less than a second and 64 MiB; nothing crashes or hangs. Method: the shared small models, seeded mutations of what
+// describes their tensors, then a step.
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
+#include <fstream>
+#include <functional>
 
 #include "base/random.h"
 #include "ekvi/error.h"
 #include "files/gguf_parts.h"
 #include "model/decoder_testing.h"
 #include "model/family_testing.h"
+#include "model/model_loader.h"
 #include "shared_path.h"
 #include "temporary_folder.h"
 
@@ -124,6 +133,92 @@ TEST_P(Mutation, GgufWithBytesChanged_IsRefusedOrWorks) {
   }
   std::printf("%d refused, %d worked\n", tally.refused, tally.worked);
   EXPECT_GT(tally.refused, 10);
+}
+
+// ---- memory and time
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;  // maps terabytes, takes its time
+#else
+constexpr bool kSanitized = false;
+#endif
+
+// On one processor, so with the stack of one thread: 64 MiB of addresses more than there are now are not to be had.
+void LimitMemory() {
+  if (kSanitized) return;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  sched_setaffinity(0, sizeof(one), &one);
+  std::ifstream statm("/proc/self/statm");
+  rlim_t pages = 0;
+  statm >> pages;
+  const rlim_t limit = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{64} << 20);
+  const rlimit bytes{limit, limit};
+  setrlimit(RLIMIT_AS, &bytes);
+}
+
+enum Outcome { kFine, kNoMemory, kSlow, kOtherError };
+
+// What comes of `load`, in less than a second of processor time.
+Outcome OutcomeOf(const std::function<void()>& load) {
+  const std::clock_t before = std::clock();
+  try {
+    load();
+  } catch (const Error&) {
+  } catch (const std::bad_alloc&) {
+    return kNoMemory;
+  } catch (...) {
+    return kOtherError;
+  }
+  return !kSanitized && std::clock() - before > CLOCKS_PER_SEC ? kSlow : kFine;
+}
+
+// In a process of its own, which stops at the first that is not fine.
+Outcome InLittle(const std::vector<std::function<void()>>& loads) {
+  const pid_t child = fork();
+  if (child == 0) {
+    LimitMemory();
+    for (const auto& load : loads) {
+      if (const Outcome outcome = OutcomeOf(load); outcome != kFine) _exit(outcome);
+    }
+    _exit(kFine);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? static_cast<Outcome>(WEXITSTATUS(status)) : kOtherError;
+}
+
+TEST(BR_82, BrokenModels_TakeLittleMemoryAndTime) {
+  EKVI_SKIP_WITHOUT(SharedPath("models/bad"));
+  for (const auto& entry : fs::directory_iterator(SharedPath("models/bad"))) {
+    if (!entry.is_directory() && entry.path().extension() != ".gguf") continue;
+    for (const Compute compute : {Compute::kAuto, Compute::kF64})
+      EXPECT_EQ(InLittle({[&] { LoadModel(entry.path(), compute); }}), kFine) << entry.path();
+  }
+}
+
+TEST_P(Mutation, MutatedModels_TakeLittleMemoryAndTime) {
+  base::Random random(kSeed + 2);
+  const TemporaryFolder copy("mutation");
+  std::string gguf, config;
+  for (const auto& entry : fs::directory_iterator(shared())) {
+    const std::string name = entry.path().filename().string(), content = ContentOf(entry.path());
+    if (name == "model.gguf") gguf = content;
+    if (name == "config.json") config = content;
+    if (name.ends_with(".json") || name.ends_with(".safetensors")) copy.Write(name, content);
+  }
+  std::vector<std::function<void()>> loads;
+  for (int i = 0; i < 40; ++i) {
+    loads.push_back([bytes = Mutated(gguf, gguf.size() / 4, random)] {
+      LoadModelFrom(std::as_bytes(std::span(bytes)), "mutated", Compute::kAuto);
+    });
+    loads.push_back([text = Mutated(config, config.size(), random), &copy] {
+      copy.Write("config.json", text);
+      LoadModel(copy.path(), Compute::kAuto);
+    });
+  }
+  EXPECT_EQ(InLittle(loads), kFine) << "seed " << kSeed;
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Mutation);

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 namespace ekvi::model {
 namespace {
 
@@ -49,13 +47,16 @@ std::vector<int64_t> GgufKeys::CountPerLayer(std::string_view key, KeyRange rang
   return counts;
 }
 
-double GgufKeys::Positive(std::string_view key) const {
+double GgufKeys::Number(std::string_view key, NumberRange range) const {
   const float value = file().RequireF32(Name(key));
-  if (std::isfinite(value) && value > 0) return value;
-  throw Fail(ErrorCode::kCorrupt, key, fmt::format("{} is no finite number above 0", value));
+  if (value > range.above && value <= range.most) return value;
+  throw Fail(ErrorCode::kCorrupt, key, fmt::format("{} is out of range", value),
+             fmt::format("above {}, at most {}", range.above, range.most));
 }
 
-double GgufKeys::Positive(std::string_view key, double otherwise) const { return Has(key) ? Positive(key) : otherwise; }
+double GgufKeys::Number(std::string_view key, NumberRange range, double otherwise) const {
+  return Has(key) ? Number(key, range) : otherwise;
+}
 
 bool GgufKeys::Flag(std::string_view key, bool otherwise) const {
   return file().GetBool(Name(key)).value_or(otherwise);

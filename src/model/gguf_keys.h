@@ -26,9 +26,8 @@ class GgufKeys {
   int64_t Count(std::string_view key, KeyRange range, int64_t otherwise) const;
   // One number for all layers, or an array with one for each.
   std::vector<int64_t> CountPerLayer(std::string_view key, KeyRange range, int64_t layers) const;
-  // A finite number above 0.
-  double Positive(std::string_view key) const;
-  double Positive(std::string_view key, double otherwise) const;
+  double Number(std::string_view key, NumberRange range) const;
+  double Number(std::string_view key, NumberRange range, double otherwise) const;
   bool Flag(std::string_view key, bool otherwise) const;
 
   Error Fail(ErrorCode code, std::string_view key, std::string_view what, std::string numbers = "",

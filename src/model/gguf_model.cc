@@ -42,9 +42,12 @@ void RefuseWhatIsNotComputed(const GgufKeys& keys) {
 }
 
 int64_t DefaultHeadDim(const GgufKeys& keys, int64_t width, int64_t heads) {
-  if (width % heads == 0) return width / heads;
-  throw keys.Fail(ErrorCode::kCorrupt, "attention.head_count", "does not divide the embedding length",
-                  fmt::format("{} heads, embedding_length {}, no attention.key_length", heads, width));
+  const bool divides = width % heads == 0;
+  if (divides && width / heads <= kHeadDimRange.most) return width / heads;
+  throw keys.Fail(ErrorCode::kCorrupt, "attention.head_count",
+                  divides ? "gives heads that are too large" : "does not divide the embedding length",
+                  fmt::format("{} heads, embedding_length {}, no attention.key_length; a head has at most {}", heads,
+                              width, kHeadDimRange.most));
 }
 
 // Layers that block_count leaves out would be missing without a word: other text, no error.
@@ -118,7 +121,7 @@ ExpertsConfig ReadExperts(const GgufKeys& keys, const Family& family, int64_t co
   const int64_t gating = keys.Count(kGating, kAnyCount, 0);
   if (gating != 0 && gating != kSoftmax && gating != kSoftmaxOfChosen)
     throw keys.Fail(ErrorCode::kUnsupported, kGating, fmt::format("{} is not computed", gating), "softmax is");
-  const double scale = keys.Positive(kScale, 1);
+  const double scale = keys.Number(kScale, kScaleRange, 1);
   if (scale != 1) throw keys.Fail(ErrorCode::kUnsupported, kScale, fmt::format("{} is not computed", scale));
   ExpertsConfig experts{.count = static_cast<int>(count), .weights = family.router, .router_bias = family.router_bias};
   experts.used = static_cast<int>(keys.Count("expert_used_count", {1, count}));
@@ -162,16 +165,16 @@ Settings ReadSettings(const GgufKeys& keys, const Family& family, int64_t pieces
   s.vocabulary = pieces;
   if (family.learned_positions) s.learned_positions = s.context;
   const bool rms = family.norm == kernels::NormKind::kRms;
-  s.epsilon = keys.Positive(rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon");
+  s.epsilon = keys.Number(rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon", kEpsilonRange);
   s.activation = family.gguf.activation;
   s.windows = ReadWindows(keys, family.gguf, s.layers);
   s.ropes.resize(s.layers);
   if (family.rotary) s.ropes.assign(s.layers, ReadGgufRope(keys, family.gguf, s));
   ReadFeedForward(keys, family, s);
   s.biases = ReadBiases(keys.parts(), s);
-  s.score_scales.assign(s.layers, keys.Has("attention.scale") ? keys.Positive("attention.scale") : 0);
-  if (keys.Has("attn_logit_softcapping")) s.score_cap = keys.Positive("attn_logit_softcapping");
-  if (keys.Has("final_logit_softcapping")) s.logits_cap = keys.Positive("final_logit_softcapping");
+  s.score_scales.assign(s.layers, keys.Number("attention.scale", kScaleRange, 0));
+  s.score_cap = keys.Number("attn_logit_softcapping", kScaleRange, 0);
+  s.logits_cap = keys.Number("final_logit_softcapping", kScaleRange, 0);
   s.tied = !keys.parts().Has("output.weight");
   if (family.gguf.more != nullptr) family.gguf.more(keys, s);
   return s;

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "files/reader_error.h"
 #include "model/gguf_model.h"
 #include "model/weights_gguf.h"
@@ -11,18 +9,21 @@ namespace {
 
 void ApplyYarn(const GgufKeys& keys, const GgufRules& rules, int64_t context, RopeConfig& rope) {
   const YarnScaling yarn{
-      .factor = keys.Positive("rope.scaling.factor"),
-      .beta_fast = keys.Positive("rope.scaling.yarn_beta_fast", 32),
-      .beta_slow = keys.Positive("rope.scaling.yarn_beta_slow", 1),
+      .factor = keys.Number("rope.scaling.factor", kRopeFactorRange),
+      .beta_fast = keys.Number("rope.scaling.yarn_beta_fast", kRopeFactorRange, 32),
+      .beta_slow = keys.Number("rope.scaling.yarn_beta_slow", kRopeFactorRange, 1),
       .original_context =
           static_cast<double>(keys.Count("rope.scaling.original_context_length", kContextRange, context)),
       .ramp = rules.ramp,
   };
   rope.divisors = YarnDivisors(rope.dims, rope.base, yarn);
-  rope.attention_factor = keys.Positive("rope.scaling.attn_factor", 1) * YarnAttentionFactor(yarn.factor);
+  rope.attention_factor =
+      keys.Number("rope.scaling.attn_factor", kAttentionFactorRange, 1) * YarnAttentionFactor(yarn.factor);
 }
 
-// One divisor a pair, all finite and above 0; empty where there is no such tensor.
+bool IsRopeFactor(double value) { return value > kRopeFactorRange.above && value <= kRopeFactorRange.most; }
+
+// One divisor a pair, all in kRopeFactorRange; empty where there is no such tensor.
 std::vector<double> Factors(const files::GgufParts& parts, std::string_view name, int64_t pairs) {
   const auto [file, tensor] = parts.Find(name);
   if (tensor == nullptr) return {};
@@ -35,10 +36,11 @@ std::vector<double> Factors(const files::GgufParts& parts, std::string_view name
   std::vector<double> factors(pairs);
   for (int64_t i = 0; i < pairs; ++i) {
     factors[i] = stored[i];
-    if (factors[i] > 0 && factors[i] <= std::numeric_limits<float>::max()) continue;
-    throw files::FileError(ErrorCode::kCorrupt, file->name(),
-                           fmt::format("tensor {} holds no finite number above 0", name),
-                           fmt::format("value {} is {}", i, factors[i]), "");
+    if (IsRopeFactor(factors[i])) continue;
+    throw files::FileError(ErrorCode::kCorrupt, file->name(), fmt::format("tensor {} is out of range", name),
+                           fmt::format("value {} is {}; above {}, at most {} is wanted", i, factors[i],
+                                       kRopeFactorRange.above, kRopeFactorRange.most),
+                           "");
   }
   return factors;
 }
@@ -52,10 +54,10 @@ void ApplyLongRope(const GgufKeys& keys, int64_t context, RopeConfig& rope) {
     throw keys.Fail(ErrorCode::kCorrupt, "rope.scaling.type",
                     fmt::format("longrope, but tensor {} is missing", rope.divisors.empty() ? kShort : kLong));
   }
-  rope.short_context = keys.Count("rope.scaling.original_context_length", kContextRange, context);
+  rope.short_context = keys.Count("rope.scaling.original_context_length", {2, kContextRange.most}, context);
   const double original = static_cast<double>(rope.short_context);
-  rope.attention_factor = keys.Positive("rope.scaling.attn_factor",
-                                        LongRopeAttentionFactor(static_cast<double>(context) / original, original));
+  rope.attention_factor = keys.Number("rope.scaling.attn_factor", kAttentionFactorRange,
+                                      LongRopeAttentionFactor(static_cast<double>(context) / original, original));
 }
 
 std::string_view ScalingType(const GgufKeys& keys) {
@@ -70,7 +72,8 @@ void ApplyScaling(const GgufKeys& keys, const GgufRules& rules, int64_t context,
   if (type == "none") return;
   if (type == "linear") {
     const bool old_key = !keys.Has("rope.scaling.factor") && keys.Has("rope.scale_linear");
-    rope.divisors = LinearDivisors(rope.dims, keys.Positive(old_key ? "rope.scale_linear" : "rope.scaling.factor"));
+    rope.divisors =
+        LinearDivisors(rope.dims, keys.Number(old_key ? "rope.scale_linear" : "rope.scaling.factor", kRopeFactorRange));
   } else if (type == "yarn") {
     ApplyYarn(keys, rules, context, rope);
   } else if (type == "longrope") {
@@ -90,14 +93,20 @@ RopeConfig ReadGgufRope(const GgufKeys& keys, const GgufRules& rules, const Sett
   if (rope.dims > settings.head_dim_k || rope.dims % 2 != 0) {
     throw keys.Fail(ErrorCode::kCorrupt, "rope.dimension_count",
                     fmt::format("{} is odd or more than the head has", rope.dims),
-                    fmt::format("head size {}", settings.head_dim_k));
+                    fmt::format("head size {}: attention.key_length, or embedding_length by attention.head_count",
+                                settings.head_dim_k));
   }
-  rope.base = keys.Positive("rope.freq_base", 10000);
+  rope.base = keys.Number("rope.freq_base", kRopeBaseRange, 10000);
   ApplyScaling(keys, rules, settings.context, rope);
   // Llama 3.1 and later: a tensor with one divisor a pair, beside whatever the keys say.
   const std::vector<double> factors = Factors(keys.parts(), "rope_freqs.weight", rope.dims / 2);
   if (!factors.empty() && rope.divisors.empty()) rope.divisors.assign(factors.size(), 1);
-  for (size_t i = 0; i < factors.size(); ++i) rope.divisors[i] *= factors[i];
+  for (size_t i = 0; i < factors.size(); ++i) {
+    rope.divisors[i] *= factors[i];
+    if (IsRopeFactor(rope.divisors[i])) continue;
+    throw keys.Fail(ErrorCode::kCorrupt, "rope.scaling.factor", "does not go with tensor rope_freqs.weight",
+                    fmt::format("together they divide frequency {} by {}", i, rope.divisors[i]));
+  }
   return rope;
 }
 

@@ -31,17 +31,20 @@ std::optional<std::vector<int64_t>> HubKeys::CountPerLayer(std::string_view key,
   return values;
 }
 
-double HubKeys::Positive(std::string_view key) const {
+double HubKeys::Number(std::string_view key, NumberRange range) const {
   const auto value = object_.Number(key);
   if (!value) throw object_.Missing(key);
-  if (*value > 0) return *value;
-  throw Fail(ErrorCode::kCorrupt, key, fmt::format("{} is not above 0", *value));
+  if (*value > range.above && *value <= range.most) return *value;
+  throw Fail(ErrorCode::kCorrupt, key, fmt::format("{} is out of range", *value),
+             fmt::format("above {}, at most {}", range.above, range.most));
 }
 
-double HubKeys::Positive(std::string_view key, double otherwise) const { return Has(key) ? Positive(key) : otherwise; }
+double HubKeys::Number(std::string_view key, NumberRange range, double otherwise) const {
+  return Has(key) ? Number(key, range) : otherwise;
+}
 
 double HubKeys::CapOrNone(std::string_view key, double otherwise) const {
-  return IsNull(key) ? 0 : Positive(key, otherwise);
+  return IsNull(key) ? 0 : Number(key, kScaleRange, otherwise);
 }
 
 bool HubKeys::Flag(std::string_view key, bool otherwise) const { return object_.Bool(key).value_or(otherwise); }

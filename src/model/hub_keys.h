@@ -27,9 +27,8 @@ class HubKeys {
   int64_t Count(std::string_view key, KeyRange range, int64_t otherwise) const;
   // Nothing where the key is missing; an error where there is not one for each layer.
   std::optional<std::vector<int64_t>> CountPerLayer(std::string_view key, KeyRange range, int64_t layers) const;
-  // A finite number above 0.
-  double Positive(std::string_view key) const;
-  double Positive(std::string_view key, double otherwise) const;
+  double Number(std::string_view key, NumberRange range) const;
+  double Number(std::string_view key, NumberRange range, double otherwise) const;
   // A soft cap: null means none (0), a missing key `otherwise`.
   double CapOrNone(std::string_view key, double otherwise) const;
   bool Flag(std::string_view key, bool otherwise) const;

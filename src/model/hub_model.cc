@@ -60,9 +60,13 @@ Activation ReadActivation(const HubKeys& keys, const HubRules& rules) {
 
 int64_t DefaultHeadDim(const HubKeys& keys, const HubRules& rules, int64_t width, int64_t heads) {
   if (rules.head_dim > 0 && !keys.IsNull("head_dim")) return rules.head_dim;
-  if (width % heads == 0) return width / heads;
-  throw keys.Fail(ErrorCode::kCorrupt, rules.heads, fmt::format("does not divide {}", rules.width),
-                  fmt::format("{} heads, {} {}, no head_dim", heads, rules.width, width));
+  const bool divides = width % heads == 0;
+  if (divides && width / heads <= kHeadDimRange.most) return width / heads;
+  throw keys.Fail(
+      ErrorCode::kCorrupt, rules.heads,
+      fmt::format(fmt::runtime(divides ? "{} by it is too large a head" : "does not divide {}"), rules.width),
+      fmt::format("{} heads, {} {}, no head_dim; a head has at most {}", heads, rules.width, width,
+                  kHeadDimRange.most));
 }
 
 // Layers that the configuration leaves out would be missing without a word: other text, no error.
@@ -97,7 +101,8 @@ void ReadSizes(const HubKeys& keys, const Family& family, Settings& s) {
   s.head_dim_k = s.head_dim_v =
       keys.Has("head_dim") ? keys.Count("head_dim", kHeadDimRange) : DefaultHeadDim(keys, rules, s.width, heads);
   const bool stated = rules.ffn_widths == 0 || keys.Has(rules.ffn);
-  s.ffn.assign(s.layers, stated ? keys.Count(rules.ffn, kWidthRange) : rules.ffn_widths * s.width);
+  const KeyRange widths{1, stated ? kWidthRange.most : kWidthRange.most / rules.ffn_widths};
+  s.ffn.assign(s.layers, stated ? keys.Count(rules.ffn, widths) : rules.ffn_widths * keys.Count(rules.width, widths));
 }
 
 bool FlagOf(const HubKeys& keys, const HubBias& bias) {
@@ -195,7 +200,7 @@ Settings ReadSettings(const HubKeys& keys, const Family& family, const TensorSou
   Settings s;
   ReadSizes(keys, family, s);
   RefuseLayersLeftOut(keys, family.hub, source, s.layers);
-  s.epsilon = keys.Positive(family.hub.epsilon, family.hub.epsilon_otherwise);
+  s.epsilon = keys.Number(family.hub.epsilon, kEpsilonRange, family.hub.epsilon_otherwise);
   s.activation = ReadActivation(keys, family.hub);
   s.windows = ReadWindows(keys, family.hub, s.layers);
   ReadRopes(keys, family, s);

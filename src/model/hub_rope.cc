@@ -15,20 +15,22 @@ struct RopeKeys {
   const HubRules& rules;
   const Settings& settings;
 
-  double Number(std::string_view key) const { return own->Positive(key); }
-  double Number(std::string_view key, double otherwise) const {
-    return own ? own->Positive(key, otherwise) : otherwise;
+  double Number(std::string_view key, NumberRange range) const { return own->Number(key, range); }
+  double Number(std::string_view key, NumberRange range, double otherwise) const {
+    return own ? own->Number(key, range, otherwise) : otherwise;
   }
 
   // Inside first, then beside it; the family's own names of the keys count only beside it.
   double Theta(bool local) const {
-    return Number("rope_theta", local ? config.Positive(rules.local_theta, rules.local_theta_otherwise)
-                                      : config.Positive(rules.rope_theta, rules.theta));
+    const std::string_view beside = local ? rules.local_theta : rules.rope_theta;
+    const double otherwise = local ? rules.local_theta_otherwise : rules.theta;
+    return Number("rope_theta", kRopeBaseRange, config.Number(beside, kRopeBaseRange, otherwise));
   }
   double Share() const {
     constexpr std::string_view kShare = "partial_rotary_factor";
-    if (!rules.rope_share.empty()) return Number(kShare, config.Positive(rules.rope_share, rules.share));
-    const double share = Number(kShare, config.Positive(kShare, 1));
+    if (!rules.rope_share.empty())
+      return Number(kShare, kShareRange, config.Number(rules.rope_share, kShareRange, rules.share));
+    const double share = Number(kShare, kShareRange, config.Number(kShare, kShareRange, 1));
     if (share != 1)
       throw config.Fail(ErrorCode::kUnsupported, kShare, fmt::format("{} is not computed for this model_type", share));
     return share;
@@ -37,7 +39,7 @@ struct RopeKeys {
   double Original() const {
     constexpr std::string_view kKey = "original_max_position_embeddings";
     const auto context = static_cast<double>(settings.context);
-    return config.Has(kKey) ? config.Positive(kKey) : Number(kKey, context);
+    return config.Has(kKey) ? config.Number(kKey, kOriginalContextRange) : Number(kKey, kOriginalContextRange, context);
   }
 };
 
@@ -59,29 +61,46 @@ std::optional<HubKeys> OwnKeys(const HubKeys& keys, std::string_view kind, bool 
   return HubKeys(*object);
 }
 
-void ApplyYarn(const RopeKeys& keys, RopeConfig& rope) {
-  const double original = keys.Original();
-  const double factor =
-      keys.own->IsNull("factor") ? static_cast<double>(keys.settings.context) / original : keys.Number("factor");
-  const bool truncate = keys.own->Flag("truncate", true);
-  rope.divisors = YarnDivisors(rope.dims, rope.base,
-                               {.factor = factor,
-                                .beta_fast = keys.Number("beta_fast", 32),
-                                .beta_slow = keys.Number("beta_slow", 1),
-                                .original_context = original,
-                                .ramp = truncate ? YarnRamp::kWhole : YarnRamp::kExact});
+// A factor of null is that of the two lengths.
+double YarnFactor(const RopeKeys& keys, double original) {
+  if (!keys.own->IsNull("factor")) return keys.Number("factor", kRopeFactorRange);
+  const double factor = static_cast<double>(keys.settings.context) / original;
+  if (factor > kRopeFactorRange.above) return factor;
+  throw keys.own->Fail(ErrorCode::kCorrupt, "factor", "null, and the two lengths give none in range",
+                       fmt::format("{} by {} positions", keys.settings.context, original));
+}
+
+// What cosine and sine are multiplied by.
+double YarnAttention(const RopeKeys& keys, double factor) {
   const double mscale = keys.own->object().Number("mscale").value_or(0);
   const double all_dims = keys.own->object().Number("mscale_all_dim").value_or(0);
   const double suggested = mscale != 0 && all_dims != 0
                                ? YarnAttentionFactor(factor, mscale) / YarnAttentionFactor(factor, all_dims)
                                : YarnAttentionFactor(factor);
-  rope.attention_factor = keys.Number("attention_factor", suggested);
+  if (!(suggested > kAttentionFactorRange.above && suggested <= kAttentionFactorRange.most)) {
+    throw keys.own->Fail(ErrorCode::kCorrupt, "mscale", fmt::format("gives the attention factor {}", suggested),
+                         fmt::format("mscale {}, mscale_all_dim {}, factor {}", mscale, all_dims, factor));
+  }
+  return keys.Number("attention_factor", kAttentionFactorRange, suggested);
+}
+
+void ApplyYarn(const RopeKeys& keys, RopeConfig& rope) {
+  const double original = keys.Original();
+  const double factor = YarnFactor(keys, original);
+  const bool truncate = keys.own->Flag("truncate", true);
+  rope.divisors = YarnDivisors(rope.dims, rope.base,
+                               {.factor = factor,
+                                .beta_fast = keys.Number("beta_fast", kRopeFactorRange, 32),
+                                .beta_slow = keys.Number("beta_slow", kRopeFactorRange, 1),
+                                .original_context = original,
+                                .ramp = truncate ? YarnRamp::kWhole : YarnRamp::kExact});
+  rope.attention_factor = YarnAttention(keys, factor);
 }
 
 void ApplyLlama3(const RopeKeys& keys, RopeConfig& rope) {
-  const Llama3Scaling scaling{.factor = keys.Number("factor"),
-                              .low_freq = keys.Number("low_freq_factor"),
-                              .high_freq = keys.Number("high_freq_factor"),
+  const Llama3Scaling scaling{.factor = keys.Number("factor", kRopeFactorRange),
+                              .low_freq = keys.Number("low_freq_factor", kRopeFactorRange),
+                              .high_freq = keys.Number("high_freq_factor", kRopeFactorRange),
                               .original_context = keys.Original()};
   if (scaling.high_freq <= scaling.low_freq) {
     throw keys.own->Fail(ErrorCode::kCorrupt, "high_freq_factor", "is not above low_freq_factor",
@@ -96,7 +115,9 @@ std::vector<double> Factors(const RopeKeys& keys, std::string_view key, int64_t 
   if (static_cast<int64_t>(factors->size()) != pairs)
     throw keys.own->Fail(ErrorCode::kCorrupt, key, fmt::format("{} factors, {} wanted", factors->size(), pairs));
   for (const double factor : *factors) {
-    if (!(factor > 0)) throw keys.own->Fail(ErrorCode::kCorrupt, key, fmt::format("{} is not above 0", factor));
+    if (factor > kRopeFactorRange.above && factor <= kRopeFactorRange.most) continue;
+    throw keys.own->Fail(ErrorCode::kCorrupt, key, fmt::format("{} is out of range", factor),
+                         fmt::format("above {}, at most {}", kRopeFactorRange.above, kRopeFactorRange.most));
   }
   return *factors;
 }
@@ -105,8 +126,10 @@ void ApplyLongRope(const RopeKeys& keys, RopeConfig& rope) {
   rope.divisors = Factors(keys, "short_factor", rope.dims / 2);
   rope.long_divisors = Factors(keys, "long_factor", rope.dims / 2);
   const double original = keys.Original();
-  const double stretch = keys.Number("factor", static_cast<double>(keys.settings.context) / original);
-  rope.attention_factor = keys.Number("attention_factor", LongRopeAttentionFactor(stretch, original));
+  if (original <= 1) throw keys.config.Fail(ErrorCode::kCorrupt, keys.rules.context, "1, too few to stretch");
+  const double stretch = keys.Number("factor", kRopeFactorRange, static_cast<double>(keys.settings.context) / original);
+  rope.attention_factor =
+      keys.Number("attention_factor", kAttentionFactorRange, LongRopeAttentionFactor(stretch, original));
   rope.short_context = static_cast<int64_t>(original);
 }
 
@@ -121,7 +144,7 @@ void ApplyScaling(const RopeKeys& keys, RopeConfig& rope) {
         fmt::format("{} of a head of {} rotate", rope.period, keys.settings.head_dim_k));
   }
   if (type == "linear") {
-    rope.divisors = LinearDivisors(rope.dims, keys.Number("factor"));
+    rope.divisors = LinearDivisors(rope.dims, keys.Number("factor", kRopeFactorRange));
   } else if (type == "llama3") {
     ApplyLlama3(keys, rope);
   } else if (type == "longrope" || su) {
@@ -146,7 +169,7 @@ RopeConfig ReadHubRope(const HubKeys& keys, const HubRules& rules, const Setting
   const double share = own.Share();
   // The reference rotates pairs (i, i + n) for i below n = half of the share, rounded up, by the unrounded period.
   const auto share_dims = static_cast<int>(static_cast<double>(settings.head_dim_k) * share);
-  if (share > 1 || share_dims < 1) {
+  if (share_dims < 1) {
     throw keys.Fail(ErrorCode::kCorrupt, rules.rope_share.empty() ? "head_dim" : rules.rope_share,
                     fmt::format("{} of a head cannot rotate", share), fmt::format("head size {}", settings.head_dim_k));
   }

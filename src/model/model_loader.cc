@@ -122,8 +122,19 @@ void DescribeFolder(const fs::path& folder, const files::JsonObject& config, con
               "leave --compute out, or use a quantized file of the model (Q8_0, Q4_K, …)");
 }
 
+// What the readers of keys let pass and the decoder does not compute is the file's fault, not the caller's.
+void CheckComputable(const DecoderConfig& config, const std::string& file) {
+  try {
+    Validate(config);
+  } catch (const Error& error) {
+    throw files::FileError(ErrorCode::kUnsupported, file, "describes a model that is not computed", error.summary(),
+                           "");
+  }
+}
+
 // What follows once files have become a configuration and names.
 void Pack(const FamilyModel& read, const TensorSource& source, Compute compute, LoadedModel& model) {
+  CheckComputable(read.config, source.file());
   base::ThreadPool pool(base::GrantedThreads());
   const bool rounded = compute == Compute::kInt8 || compute == Compute::kAuto;
   if (compute == Compute::kF64)
