@@ -481,67 +481,6 @@ class Templates(Case):
         self.assertEqual(self.answer("template", "-m", self.folder, "--input", self.input), b"fileown")
 
 
-class Chat(Case):
-    BASE = ["chat", "--temp", "0", "-n", "12"]
-
-    def chat(self, *lines, args=(), **more):
-        return ekvi(*self.BASE, *args, stdin="".join(line + "\n" for line in lines).encode(), **more)
-
-    @staticmethod
-    def turns(run):
-        """(prompt tokens, cached tokens) of each turn's summary."""
-        found = re.findall(r"^([\d,]+) prompt tokens? \(([\d,]+) cached\)", run.stderr.decode(), re.M)
-        return [tuple(int(number.replace(",", "")) for number in pair) for pair in found]
-
-    def test_each_turn_computes_its_own_tokens_only(self):
-        run = self.chat("Once upon a time", "One day", "Then")
-        self.assertEqual(run.returncode, 0, run.stderr)
-        turns = self.turns(run)
-        self.assertEqual(len(turns), 3)
-        self.assertEqual(turns[0][1], 0)
-        for before, after in zip(turns, turns[1:]):
-            self.assertEqual(after[1], before[0] + 12)
-        self.assertNotIn(b"> ", run.stdout)
-
-    def test_replies_are_those_of_generate(self):
-        first = self.answer("generate", "--temp", "0", "-n", "12", "-q", "-f", "-", stdin=b"Once upon a time\n\n")
-        self.assertEqual(self.chat("Once upon a time", args=["-q"]).stdout, first + b"\n")
-
-    def test_undo_and_reset_go_back(self):
-        plain = self.chat("Once upon a time", "One day").stdout
-        undone = self.chat("Once upon a time", "Something else", "/undo", "One day")
-        lines = undone.stdout.decode().split("\n")
-        self.assertEqual(undone.returncode, 0, undone.stderr)
-        self.assertTrue(undone.stdout.endswith(plain[plain.index(b"\n"):]), (plain, lines))
-        again = self.chat("Once upon a time", "/reset", "Once upon a time")
-        half = len(again.stdout) // 2
-        self.assertEqual(again.stdout[:half], again.stdout[half:])
-        self.assertIn(b"nothing to take back", self.chat("/undo").stderr)
-
-    def test_save_and_load(self):
-        path = self.folder / "chat.json"
-        whole = self.chat("Once upon a time", "One day").stdout
-        first = self.chat("Once upon a time", f"/save {path}")
-        self.assertEqual([m["role"] for m in json.loads(path.read_text())["messages"]], ["user", "assistant"])
-        for run in [self.chat(f"/load {path}", "One day"), self.chat("One day", args=["--load", path])]:
-            self.assertEqual(run.returncode, 0, run.stderr)
-            self.assertEqual(first.stdout + run.stdout, whole)
-        path.write_text("[]")
-        bad = self.chat(f"/load {path}")
-        self.assertEqual(bad.returncode, 3)
-        self.assertIn(b"no conversation", bad.stderr)
-
-    def test_commands(self):
-        self.assertIn(b"/undo", self.chat("/help").stderr)
-        self.assertRegex(self.chat("x", "/stats").stderr, rb"2 messages \| 1 turn \|")
-        self.assertEqual(self.turns(self.chat("/quit", "x")), [])
-        unknown = self.chat("/nope")
-        self.assertEqual(unknown.returncode, 2)
-        self.assertIn(b"/help lists them", unknown.stderr)
-        self.assertEqual(len(self.turns(self.chat("//x"))), 1)
-        self.assertEqual(self.chat().returncode, 0)
-
-
 class RealModel(Case):
     """What needs the file of `./dev model smollm2`, in $EKVI_MODELS."""
 

@@ -70,24 +70,6 @@ class Stream {
   std::exception_ptr failure_;
 };
 
-Json ResultJson(const GenerateResult& result, bool reuse) {
-  const GenerateStats& stats = result.stats;
-  return {{"text", result.text},
-          {"tokens", result.tokens},
-          {"finish", FinishName(result.finish)},
-          {"prompt_tokens", stats.prompt_tokens},
-          {"cached_tokens", stats.cached_tokens},
-          {"new_tokens", stats.new_tokens},
-          {"computed_tokens", ComputedTokens(stats, reuse)},
-          {"prompt_ns", stats.prompt_ns},
-          {"first_token_ns", stats.first_token_ns},
-          {"decode_ns", stats.decode_ns},
-          {"token_p95_ns", Percentile95(stats.token_ns)},
-          {"kv_tokens", stats.kv_tokens},
-          {"kv_bytes", stats.kv_bytes},
-          {"kv_blocks", stats.kv_blocks}};
-}
-
 // An explicit number of tokens must fit beside the prompt; the default one is what the context leaves.
 Demand DemandOf(const Arguments& arguments, const std::vector<int32_t>& prompt) {
   return {.prompt = static_cast<int64_t>(prompt.size()),
@@ -110,7 +92,7 @@ void Conclude(const Arguments& arguments, const Session& session, const Generate
   const bool reuse = session.options().reuse;
   if (console.json()) {
     Json report = ReportFor(arguments, &session.model());
-    report["results"] = ResultJson(result, reuse);
+    report["results"] = GenerationJson(result, reuse);
     report["warnings"] = Json::array();
     console.Answer(JsonText(report));
   } else if (console.answers_terminal()) {

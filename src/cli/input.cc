@@ -36,7 +36,8 @@ class Descriptor {
 
 [[noreturn]] void RefuseRead(const std::string& name, int error) {
   const ErrorCode code = error == ENOENT || error == ENOTDIR ? ErrorCode::kNotFound : ErrorCode::kIo;
-  throw Error(code, "cannot read " + name, std::generic_category().message(error));
+  throw Error(code, "cannot read " + name, std::generic_category().message(error),
+              code == ErrorCode::kNotFound ? "the name of a file that is there" : "a file that may be read");
 }
 
 std::string_view NextWord(std::string_view text, size_t& at) {
