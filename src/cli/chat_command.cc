@@ -26,7 +26,8 @@ ModelTemplate TemplateOf(const Arguments& arguments) {
 }
 
 int Run(const Arguments& arguments, Console& console) {
-  SamplingOf(arguments);  // refuses a bias before the model is loaded
+  const SamplingOptions sampling = SamplingOf(arguments);
+  StopsOf(arguments);  // what is wrong is refused before the model is loaded
   if (arguments.Given("load") && arguments.Text("load") == "-") {
     throw Error(ErrorCode::kInvalidArgument, "--load reads a file", "stdin is for the messages", "--load chat.json");
   }
@@ -34,6 +35,7 @@ int Run(const Arguments& arguments, Console& console) {
   Progress progress(ProgressModeOf(arguments));
   const auto model = LoadModel(arguments, progress);
   model->tokenizer();  // throws where there is none: nobody can talk in token ids
+  CheckBiases(sampling, model->info().vocabulary);
   const Context context = ContextOf(arguments, *model);
   Session session(model, SessionOptionsOf(arguments, context.tokens));
   Chat chat(arguments, console, session, found);

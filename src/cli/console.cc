@@ -138,7 +138,8 @@ Console::Console(const Arguments& arguments) : Console() {
 void Console::SettleQuiet(const Arguments& arguments) {
   if (arguments.source("quiet") == arguments.source("verbose")) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} and {} contradict each other", arguments.Origin("quiet"), arguments.Origin("verbose")));
+                fmt::format("{} and {} contradict each other", arguments.Origin("quiet"), arguments.Origin("verbose")),
+                "", "leave one of them out");
   }
   quiet_ = arguments.source("quiet") == Source::kFlag;
   verbose_ = !quiet_;

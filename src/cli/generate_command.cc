@@ -105,9 +105,11 @@ void Conclude(const Arguments& arguments, const Session& session, const Generate
 
 int Run(const Arguments& arguments, Console& console) {
   const std::string text = PromptOf(arguments);
-  SamplingOf(arguments);  // refuses a bias before the model is loaded
+  const SamplingOptions sampling = SamplingOf(arguments);
+  StopsOf(arguments);  // what is wrong is refused before the model is loaded
   Progress progress(ProgressModeOf(arguments));
   const auto model = LoadModel(arguments, progress);
+  CheckBiases(sampling, model->info().vocabulary);
   const std::vector<int32_t> prompt = model->tokenizer().Encode(text);
   const Context context = ContextOf(arguments, *model);
   CheckFits(DemandOf(arguments, prompt), context, *model);
@@ -141,7 +143,7 @@ const Command& GenerateCommand() {
           "price. "
           "Ctrl-C or SIGTERM ends after the current token with what was generated written; a second one ends at once. "
           "Where the reader of stdout closes the pipe, generation ends quietly.\n\n"
-          "`--json` results: `text`, `tokens`, `finish` (`end`, `stop`, `length`, `cancelled`), counts of tokens, "
+          "`--json` `results`: `text`, `tokens`, `finish` (`end`, `stop`, `length`, `cancelled`), counts of tokens, "
           "times in "
           "nanoseconds (`first_token_ns` from the start, `token_p95_ns` between tokens), `kv_tokens`, `kv_bytes`, "
           "`kv_blocks`.",
