@@ -195,6 +195,13 @@ class BadInput(Case):
         self.refused(3, "generate", "-m", self.folder, "x", says=["empty.gguf, noise.gguf", "name the file"])
         self.refused(3, "generate", "-f", self.folder / "nowhere", says=["nowhere"])
         self.refused(3, "generate", "-f", self.folder, says=["directory"])
+        for path in ["/dev/null", "/dev/zero"]:
+            self.refused(3, "inspect", path, says=["not a regular file"])
+        (self.folder / "hub").mkdir()
+        for name in ["tokenizer_config.json", "chat_template.json"]:
+            (self.folder / "hub" / name).write_text("[")
+            self.refused(3, "template", "-m", self.folder / "hub", "--input", "-", stdin=b"{}", says=[name])
+            (self.folder / "hub" / name).unlink()
         self.refused(3, "tokenize", "x", "--compare", self.folder / "noise.gguf", says=["noise.gguf"])
         self.refused(3, "verify", "--expect", self.folder / "nowhere.safetensors")
         self.refused(3, "verify", "--golden", self.folder / "nowhere")

@@ -20,7 +20,7 @@ namespace {
 [[noreturn]] void Refuse(const std::filesystem::path& path, int error) {
   const bool missing = error == ENOENT || error == ENOTDIR;
   throw Error(missing ? ErrorCode::kNotFound : ErrorCode::kIo, "cannot read " + path.string(),
-              std::generic_category().message(error), missing ? "check the path" : "");
+              std::generic_category().message(error), missing ? "check the path" : "a file that may be read");
 }
 
 struct Descriptor {
@@ -42,7 +42,9 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   struct stat status;
   if (::fstat(file.number, &status) != 0) Refuse(path, errno);
   if (S_ISDIR(status.st_mode)) Refuse(path, EISDIR);
-  if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::kIo, "cannot read " + path.string(), "not a regular file");
+  if (!S_ISREG(status.st_mode))
+    throw Error(ErrorCode::kIo, "cannot read " + path.string(), "not a regular file",
+                "copy what it gives into a file: models are mapped into memory");
   if (status.st_size == 0) return;
   if (static_cast<uint64_t>(status.st_size) > std::numeric_limits<size_t>::max()) Refuse(path, EFBIG);
   const auto size = static_cast<size_t>(status.st_size);

@@ -153,7 +153,10 @@ void Console::Answer(std::string_view text) {
   if (!text.empty()) line_open_ = stdout_terminal_ && text.back() != '\n';
   const int error = WriteAll(STDOUT_FILENO, text);
   if (error == EPIPE) throw ClosedPipe();
-  if (error != 0) throw WriteFailure("stdout", Reason(error));
+  if (error != 0) {
+    throw ExitError(kInternal, ErrorCode::kIo, "cannot write stdout", Reason(error),
+                    "a terminal, a pipe, or a file on a disk with room");
+  }
 }
 
 void Console::Finish() {
