@@ -122,6 +122,8 @@ class Case(unittest.TestCase):
         self.assertEqual(len(errors), 1, text)
         self.assertLess(len(text.splitlines()), 8, text)
         self.assertNotRegex(text, r"[\x00-\x09\x0b-\x1f\x7f]")
+        self.assertRegex(text, r"\n  try: .")
+        self.assertNotRegex(text, r"[a-z]_[a-z]+(\[| =)|\w \[\d+\]", "names of the program, not of the command line")
         for part in says:
             self.assertIn(part, text)
         return text
@@ -151,14 +153,22 @@ class BadInput(Case):
             (["generate", "-n", "many", "x"], "a whole number"),
             (["generate", "--temp", "-1", "x"], "--temp"),
             (["generate", "--top-p", "nan", "x"], "--top-p"),
-            (["generate", "--repeat-penalty", "0", "x"], "repetition_penalty"),
+            (["generate", "--repeat-penalty", "0", "x"], "--repeat-penalty: '0'"),
             (["generate", "--kv", "page", "x"], "did you mean paged?"),
-            (["generate", "--block", "17", "x"], "16"),
+            (["generate", "--block", "17", "x"], "--block: '17' is not a value it takes"),
+            (["inspect", "--block", "17"], "a multiple of 16"),
             (["generate", "--block", "32", "--kv", "contiguous", "x"], "--block"),
             (["generate", "--kv-type", "f16:int3", "x"], "'int3'"),
             (["generate", "--logit-bias", "5", "x"], "ID:VALUE"),
-            (["generate", "--logit-bias", "99999999:1", "x"], "99999999"),
-            (["generate", "--stop", "", "x"], "stop"),
+            (["generate", "--logit-bias", "99999999:1", "x"], "--logit-bias: token id 99999999"),
+            (["generate", "--logit-bias", "5:inf", "x"], "ID:VALUE"),
+            (["generate", "--stop", "", "x"], "--stop: the text is empty"),
+            (["generate", "--stop", os.fsdecode(b"a\xff"), "x"], "--stop: 'a\\xff' is not UTF-8"),
+            (["help", "genrate"], "did you mean ekvi help generate?"),
+            (["help", "optoins"], "did you mean ekvi help options?"),
+            (["verify", "--length", "99999"], "--length: 99,999 tokens do not fit the context"),
+            (["verify", "--greedy", "99999"], "--greedy: 99,999 tokens do not fit the context"),
+            (["verify", "--length", "600", "--greedy", "1017"], "8 tokens they continue + 1,017 = 1,025 > 1,024"),
             (["generate", "-c", "99999999", "x"], "maximum"),
             (["generate", "Once", "upon"], "quotes"),
             (["generate", "-f"], "needs a value"),
@@ -182,8 +192,16 @@ class BadInput(Case):
             with self.subTest(args=args):
                 self.refused(3, "generate", *args, "x")
                 self.refused(3, "inspect", *args)
+        self.refused(3, "generate", "-m", self.folder, "x", says=["empty.gguf, noise.gguf", "name the file"])
         self.refused(3, "generate", "-f", self.folder / "nowhere", says=["nowhere"])
         self.refused(3, "generate", "-f", self.folder, says=["directory"])
+        for path in ["/dev/null", "/dev/zero"]:
+            self.refused(3, "inspect", path, says=["not a regular file"])
+        (self.folder / "hub").mkdir()
+        for name in ["tokenizer_config.json", "chat_template.json"]:
+            (self.folder / "hub" / name).write_text("[")
+            self.refused(3, "template", "-m", self.folder / "hub", "--input", "-", stdin=b"{}", says=[name])
+            (self.folder / "hub" / name).unlink()
         self.refused(3, "tokenize", "x", "--compare", self.folder / "noise.gguf", says=["noise.gguf"])
         self.refused(3, "verify", "--expect", self.folder / "nowhere.safetensors")
         self.refused(3, "verify", "--golden", self.folder / "nowhere")
@@ -411,6 +429,14 @@ class Generate(Case):
             self.assertEqual(self.answer("generate", "x", *args, env=env), greedy)
         self.refused(2, "generate", "x", env={"EKVI_CHUNK": "0"}, says=["EKVI_CHUNK"])
 
+    def test_unknown_variables_of_the_environment_are_said(self):
+        said = ekvi("tokenize", "x", env={"EKVI_TMEP": "1", "EKVI_TEMP": "0", "EKVI_SHARED": "x", "EKVI_ZZZZZZZ": ""})
+        self.assertEqual(said.returncode, 0)
+        self.assertRegex(said.stderr.decode(), r"warning: .* EKVI_TMEP .*; did you mean EKVI_TEMP\?\n")
+        self.assertIn(b"EKVI_ZZZZZZZ means nothing here\n", said.stderr)
+        self.assertEqual(said.stderr.count(b"warning"), 2)
+        self.assertEqual(ekvi("tokenize", "-q", "x", env={"EKVI_TMEP": "1"}).stderr, b"")
+
     def test_stops_end_before_their_text(self):
         whole = self.text().decode()
         word = whole.split()[3]
@@ -479,67 +505,6 @@ class Templates(Case):
         self.assertEqual(self.answer("template", "-m", self.folder, "--input", self.input), b"file<e>")
         self.input.write_text(json.dumps({"eos_token": "own"}))
         self.assertEqual(self.answer("template", "-m", self.folder, "--input", self.input), b"fileown")
-
-
-class Chat(Case):
-    BASE = ["chat", "--temp", "0", "-n", "12"]
-
-    def chat(self, *lines, args=(), **more):
-        return ekvi(*self.BASE, *args, stdin="".join(line + "\n" for line in lines).encode(), **more)
-
-    @staticmethod
-    def turns(run):
-        """(prompt tokens, cached tokens) of each turn's summary."""
-        found = re.findall(r"^([\d,]+) prompt tokens? \(([\d,]+) cached\)", run.stderr.decode(), re.M)
-        return [tuple(int(number.replace(",", "")) for number in pair) for pair in found]
-
-    def test_each_turn_computes_its_own_tokens_only(self):
-        run = self.chat("Once upon a time", "One day", "Then")
-        self.assertEqual(run.returncode, 0, run.stderr)
-        turns = self.turns(run)
-        self.assertEqual(len(turns), 3)
-        self.assertEqual(turns[0][1], 0)
-        for before, after in zip(turns, turns[1:]):
-            self.assertEqual(after[1], before[0] + 12)
-        self.assertNotIn(b"> ", run.stdout)
-
-    def test_replies_are_those_of_generate(self):
-        first = self.answer("generate", "--temp", "0", "-n", "12", "-q", "-f", "-", stdin=b"Once upon a time\n\n")
-        self.assertEqual(self.chat("Once upon a time", args=["-q"]).stdout, first + b"\n")
-
-    def test_undo_and_reset_go_back(self):
-        plain = self.chat("Once upon a time", "One day").stdout
-        undone = self.chat("Once upon a time", "Something else", "/undo", "One day")
-        lines = undone.stdout.decode().split("\n")
-        self.assertEqual(undone.returncode, 0, undone.stderr)
-        self.assertTrue(undone.stdout.endswith(plain[plain.index(b"\n"):]), (plain, lines))
-        again = self.chat("Once upon a time", "/reset", "Once upon a time")
-        half = len(again.stdout) // 2
-        self.assertEqual(again.stdout[:half], again.stdout[half:])
-        self.assertIn(b"nothing to take back", self.chat("/undo").stderr)
-
-    def test_save_and_load(self):
-        path = self.folder / "chat.json"
-        whole = self.chat("Once upon a time", "One day").stdout
-        first = self.chat("Once upon a time", f"/save {path}")
-        self.assertEqual([m["role"] for m in json.loads(path.read_text())["messages"]], ["user", "assistant"])
-        for run in [self.chat(f"/load {path}", "One day"), self.chat("One day", args=["--load", path])]:
-            self.assertEqual(run.returncode, 0, run.stderr)
-            self.assertEqual(first.stdout + run.stdout, whole)
-        path.write_text("[]")
-        bad = self.chat(f"/load {path}")
-        self.assertEqual(bad.returncode, 3)
-        self.assertIn(b"no conversation", bad.stderr)
-
-    def test_commands(self):
-        self.assertIn(b"/undo", self.chat("/help").stderr)
-        self.assertRegex(self.chat("x", "/stats").stderr, rb"2 messages \| 1 turn \|")
-        self.assertEqual(self.turns(self.chat("/quit", "x")), [])
-        unknown = self.chat("/nope")
-        self.assertEqual(unknown.returncode, 2)
-        self.assertIn(b"/help lists them", unknown.stderr)
-        self.assertEqual(len(self.turns(self.chat("//x"))), 1)
-        self.assertEqual(self.chat().returncode, 0)
 
 
 class RealModel(Case):
@@ -633,7 +598,7 @@ class Verify(Case):
             self.assertEqual(line, line.rstrip())
 
     def test_every_fault_is_caught(self):
-        names = self.answer("verify", "--inject", "list").decode().splitlines()
+        names = [line.split("  ")[0] for line in self.answer("verify", "--inject", "list").decode().splitlines()]
         self.assertGreaterEqual(len(names), 8)
         for name in names:
             with self.subTest(name=name):
@@ -643,8 +608,31 @@ class Verify(Case):
                 self.assertRegex(run.stderr.decode(), r"\n  .+: .*\d")
 
     def test_faults_are_listed_with_what_they_break(self):
-        for fault in self.report("verify", "--inject", "list")["faults"]:
-            self.assertTrue(fault["name"] and fault["what"])
+        listed = self.answer("verify", "--inject", "list").decode()
+        for fault in self.report("verify", "--inject", "list")["results"]["faults"]:
+            self.assertRegex(listed, rf"(?m)^{re.escape(fault['name'])} +{re.escape(fault['what'])}$")
+
+    def test_every_length_is_proved(self):
+        for length, greedy in [(1, 0), (1, 1), (2, 0), (3, 2), (7, 5), (8, 1016)]:
+            with self.subTest(length=length, greedy=greedy):
+                report = self.report("verify", "--length", length, "--greedy", greedy)
+                self.assertTrue(report["ok"])
+                self.assertRegex(report["results"]["reference"],
+                                 rf"over {length} tokens?, then {greedy:,} greedy tokens?$")
+
+    def test_expected_logits_that_do_not_fit_are_usage(self):
+        expected = self.folder / "expected.safetensors"
+        self.needs(SHARED / "models" / "tiny")
+        model = self.report("inspect", SHARED / "models" / "tiny" / "llama")["model"]
+        context, vocabulary = model["ctx"], model["vocabulary"]
+        ids = struct.pack("<q", 5) * (context + 1)
+        end = len(ids) + 8 * vocabulary * (context + 1)
+        header = json.dumps({"tokens": {"dtype": "I64", "shape": [context + 1], "data_offsets": [0, len(ids)]},
+                             "logits": {"dtype": "F64", "shape": [context + 1, vocabulary],
+                                        "data_offsets": [len(ids), end]}}).encode()
+        expected.write_bytes(struct.pack("<Q", len(header)) + header + ids + bytes(end - len(ids)))
+        self.refused(2, "verify", "-m", SHARED / "models" / "tiny" / "llama", "--expect", expected,
+                     says=["do not fit the model's context", f"{context + 1:,} tokens > {context:,}"])
 
     def test_golden_vectors(self):
         golden = SHARED / "golden"

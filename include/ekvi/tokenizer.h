@@ -22,6 +22,9 @@ namespace ekvi {
 struct EncodeOptions {
   bool begin = true;     // put the begin token in front where the model has one and asks for it
   bool special = false;  // names of control tokens in the text become those tokens
+  // With `special`: parts of the text that others wrote (what messages say, in what a template made of them), in order,
+  // none overlapping. A name that reaches into one stays text.
+  std::span<const std::string_view> plain = {};
 };
 
 // Turns tokens into text piece by piece: a character whose bytes are spread over tokens comes out whole, or as U+FFFD
@@ -66,6 +69,8 @@ class Tokenizer {
   virtual std::string_view Piece(int32_t token) const = 0;
   // Whether the token is no text: begin, end, turns.
   virtual bool IsControl(int32_t token) const = 0;
+  // The names that Encode takes for tokens with options.special only. Views of the vocabulary; time of its size.
+  virtual std::vector<std::string_view> ControlNames() const = 0;
   // The number of ids, which are 0 to size() - 1.
   virtual int32_t size() const = 0;
 

@@ -22,7 +22,8 @@ std::string ReadWhole(const fs::path& path) {
   constexpr size_t kMost = size_t{64} << 20;  // tokenizer_config.json holds added tokens, too
   if (bytes.size() > kMost) {
     throw Error(ErrorCode::kCorrupt, path.string() + " is too large",
-                fmt::format("{} bytes, at most {}", bytes.size(), kMost), "");
+                fmt::format("{} bytes, at most {}", bytes.size(), kMost),
+                "the file of the model: it holds a template and added tokens");
   }
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -32,7 +33,8 @@ Json ReadObject(const fs::path& path) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return Json::object();
   Json json = Json::parse(ReadWhole(path), nullptr, false);
-  if (!json.is_object()) throw Error(ErrorCode::kCorrupt, path.string() + " is no JSON object");
+  if (!json.is_object())
+    throw Error(ErrorCode::kCorrupt, path.string() + " is no JSON object", "", "fetch it again, or leave it out");
   return json;
 }
 

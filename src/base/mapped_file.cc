@@ -20,7 +20,7 @@ namespace {
 [[noreturn]] void Refuse(const std::filesystem::path& path, int error) {
   const bool missing = error == ENOENT || error == ENOTDIR;
   throw Error(missing ? ErrorCode::kNotFound : ErrorCode::kIo, "cannot read " + path.string(),
-              std::generic_category().message(error), missing ? "check the path" : "");
+              std::generic_category().message(error), missing ? "check the path" : "a file that may be read");
 }
 
 struct Descriptor {
@@ -44,7 +44,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   if (S_ISDIR(status.st_mode)) Refuse(path, EISDIR);
   if (!S_ISREG(status.st_mode)) {
     throw Error(ErrorCode::kIo, "cannot read " + path.string(), "not a regular file",
-                "a file on a disk: a pipe or a device has no size and cannot be mapped");
+                "copy what it gives into a file: models are mapped into memory");
   }
   if (status.st_size == 0) return;
   if (static_cast<uint64_t>(status.st_size) > std::numeric_limits<size_t>::max()) Refuse(path, EFBIG);

@@ -27,7 +27,7 @@ bool ParseSwitch(std::string_view text, std::string_view origin) {
   if (Contains(kYes, text)) return true;
   if (Contains(kNo, text)) return false;
   throw Error(ErrorCode::kInvalidArgument, fmt::format("{}: {} is not a value it takes", origin, Quoted(text)),
-              "it takes 1, true, yes, on, 0, false, no, off");
+              "it takes 1, true, yes, on, 0, false, no, off", fmt::format("{}=1", origin));
 }
 
 }  // namespace

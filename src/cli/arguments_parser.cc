@@ -41,7 +41,7 @@ class Arguments::Parser {
       Store(*option, option->kind == ValueKind::kFlag ? "" : NextWord(*option));
     } else if (option->kind == ValueKind::kFlag) {
       Refuse(fmt::format("{} takes no value", LongName(*option)),
-             fmt::format("got {}", Quoted(word.substr(equals + 1))));
+             fmt::format("got {}", Quoted(word.substr(equals + 1))), LongName(*option));
     } else {
       Store(*option, word.substr(equals + 1));
     }
@@ -63,7 +63,8 @@ class Arguments::Parser {
 
   std::string_view NextWord(const Option& option) {
     if (next_ < words_.size()) return words_[next_++];
-    Refuse(fmt::format("{} needs a value", LongName(option)), fmt::format("{}: {}", Spelling(option), option.help));
+    Refuse(fmt::format("{} needs a value", LongName(option)), std::string(option.help),
+           fmt::format("{} {}", LongName(option), ValueName(option)));
   }
 
   void Store(const Option& option, std::string_view text) {

@@ -19,6 +19,7 @@
 #include "cli/help.h"
 #include "cli/interrupts.h"
 #include "cli/report.h"
+#include "cli/suggest.h"
 
 namespace ekvi::cli {
 namespace {
@@ -40,6 +41,32 @@ bool AsksForHelp(const Words& words) {
 
 const char* ReadEnvironment(const char* name) { return std::getenv(name); }
 
+// What ekvi reads, and what its tests and ./dev do.
+std::vector<std::string> KnownVariables() {
+  std::vector<std::string> names{"EKVI_SHARED", "EKVI_MODELS"};
+  for (const Command* command : AllCommands()) {
+    for (const OptionGroup& group : command->groups) {
+      for (const Option& option : group.options) {
+        if (option.environment == Environment::kRead) names.push_back(EnvironmentName(option));
+      }
+    }
+  }
+  return names;
+}
+
+// A misspelt variable would else be ignored without a word.
+void WarnOfUnknownVariables(Console& console) {
+  const std::vector<std::string> known = KnownVariables();
+  for (char** variable = ::environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    const std::string name(text.substr(0, text.find('=')));
+    if (!name.starts_with("EKVI_") || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const auto meant = Closest(name, known);
+    console.Remark(fmt::format("warning: the environment variable {} means nothing here{}", Printable(name),
+                               meant ? fmt::format("; did you mean {}?", *meant) : ""));
+  }
+}
+
 int RunCommand(const Command& command, const Words& words, std::unique_ptr<Console>& console) {
   if (AsksForHelp(words)) {
     console->Answer(CommandHelp(command));
@@ -47,6 +74,7 @@ int RunCommand(const Command& command, const Words& words, std::unique_ptr<Conso
   }
   const Arguments arguments = Arguments::Parse(command, words, ReadEnvironment);
   console = std::make_unique<Console>(arguments);  // where this throws, the plain one reports it
+  WarnOfUnknownVariables(*console);
   return command.run(arguments, *console);
 }
 

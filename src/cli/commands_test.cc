@@ -70,6 +70,18 @@ TEST(Commands, Defaults_AreValuesOfTheirOptions) {
   });
 }
 
+TEST(Commands, RefusedValues_ComeWithOneToTry) {
+  ForEachOption([](const Command& command, const Option& option) {
+    for (const char* bad : {"", "x", "-1", "nan", "1e999"}) {
+      try {
+        CheckValue(option, bad, LongName(option));
+      } catch (const Error& error) {
+        EXPECT_FALSE(error.numbers().empty() || error.hint().empty()) << command.name << ": " << error.what();
+      }
+    }
+  });
+}
+
 TEST(Commands, Texts_AreLinesWithoutFullStop) {
   ForEachOption([](const Command& command, const Option& option) {
     EXPECT_FALSE(option.help.empty()) << command.name << " --" << option.name;

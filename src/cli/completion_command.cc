@@ -21,7 +21,7 @@ std::string Script(const std::string& shell) {
   const auto words = SplitWords(kShells);
   const auto meant = Closest(shell, std::vector<std::string>(words.begin(), words.end()));
   throw Error(ErrorCode::kInvalidArgument, fmt::format("completion: {} is not a shell it knows", Quoted(shell)),
-              "it knows bash, zsh, fish", meant ? fmt::format("did you mean {}?", *meant) : "");
+              "it knows bash, zsh, fish", meant ? fmt::format("did you mean {}?", *meant) : "ekvi completion bash");
 }
 
 int Run(const Arguments& arguments, Console& console) {

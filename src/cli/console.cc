@@ -57,6 +57,14 @@ std::string Colored(std::string_view text, Paint paint, bool color) {
 // Where stderr itself is gone there is nobody to tell.
 void Say(std::string_view text) { static_cast<void>(WriteAll(STDERR_FILENO, text)); }
 
+}  // namespace
+
+bool EnvironmentAllowsColor(const EnvironmentReader& environment) {
+  const char* no_color = environment("NO_COLOR");
+  const char* terminal = environment("TERM");
+  return (no_color == nullptr || *no_color == '\0') && !(terminal != nullptr && std::string_view(terminal) == "dumb");
+}
+
 void CheckWritable(const std::string& path) {
   if (path.empty()) throw WriteFailure("''", Reason(ENOENT));
   struct stat status;
@@ -77,15 +85,7 @@ void RefuseSameFile(const std::string& input, const std::string& output) {
   if (!std::filesystem::is_regular_file(output, ignored)) return;
   if (!std::filesystem::equivalent(input, output, ignored)) return;
   throw Error(ErrorCode::kInvalidArgument, fmt::format("{} would be written over by the output", input),
-              "it and --output name the same file", "another name for the output");
-}
-
-}  // namespace
-
-bool EnvironmentAllowsColor(const EnvironmentReader& environment) {
-  const char* no_color = environment("NO_COLOR");
-  const char* terminal = environment("TERM");
-  return (no_color == nullptr || *no_color == '\0') && !(terminal != nullptr && std::string_view(terminal) == "dumb");
+              "it is also what is read", "another name for the output");
 }
 
 void CheckOutput(const Arguments& arguments) {
@@ -98,6 +98,14 @@ void CheckOutput(const Arguments& arguments) {
     }
   }
   for (const std::string& argument : arguments.positional()) RefuseSameFile(argument, output);
+}
+
+void WriteAnswer(const std::string& path, std::string_view bytes) {
+  try {
+    WriteFile(path, bytes);
+  } catch (const Error& error) {
+    throw ExitError(kInternal, error.code(), error.summary(), error.numbers(), error.hint());
+  }
 }
 
 Console::Console() {
@@ -130,7 +138,8 @@ Console::Console(const Arguments& arguments) : Console() {
 void Console::SettleQuiet(const Arguments& arguments) {
   if (arguments.source("quiet") == arguments.source("verbose")) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} and {} contradict each other", arguments.Origin("quiet"), arguments.Origin("verbose")));
+                fmt::format("{} and {} contradict each other", arguments.Origin("quiet"), arguments.Origin("verbose")),
+                "", "leave one of them out");
   }
   quiet_ = arguments.source("quiet") == Source::kFlag;
   verbose_ = !quiet_;
@@ -144,17 +153,18 @@ void Console::Answer(std::string_view text) {
   if (!text.empty()) line_open_ = stdout_terminal_ && text.back() != '\n';
   const int error = WriteAll(STDOUT_FILENO, text);
   if (error == EPIPE) throw ClosedPipe();
-  if (error != 0) throw WriteFailure("stdout", Reason(error));
+  if (error != 0) {
+    throw ExitError(kInternal, ErrorCode::kIo, "cannot write stdout", Reason(error),
+                    "a terminal, a pipe, or a file on a disk with room");
+  }
 }
 
 void Console::Finish() {
   if (output_path_.empty()) return;
-  try {
-    WriteFile(output_path_, pending_);
-  } catch (const Error& error) {
-    throw ExitError(kInternal, error.code(), error.summary(), error.numbers(), error.hint());
-  }
+  WriteAnswer(output_path_, pending_);
 }
+
+void Console::Tell(std::string_view line) { Say(fmt::format("{}\n", line)); }
 
 void Console::Remark(std::string_view line) {
   if (!quiet_) Say(fmt::format("{}\n", line));

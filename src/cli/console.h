@@ -23,7 +23,8 @@ class Console {
   // The last word: the -o file is in place when it returns, or untouched when it throws.
   void Finish();
 
-  // Lines on stderr: not with -q; only with -v.
+  // Lines on stderr: always, since they were asked for; not with -q; only with -v.
+  void Tell(std::string_view line);
   void Remark(std::string_view line);
   void Detail(std::string_view line);
   void Report(const std::exception& error);
@@ -49,7 +50,11 @@ class Console {
 // Whether the environment lets a terminal show colours: NO_COLOR (no-color.org) and TERM=dumb do not.
 bool EnvironmentAllowsColor(const EnvironmentReader& environment);
 // Throws ExitError (kInternal) where the file of --output could not be created or replaced, and Error(kInvalidArgument)
-// where it is also a file that the command reads.
+// where it is also a file that the command reads; and its two halves.
 void CheckOutput(const Arguments& arguments);
+void CheckWritable(const std::string& path);
+void RefuseSameFile(const std::string& input, const std::string& output);
+// WriteFile, whose errors are then ExitError (kInternal): an answer that could not be written.
+void WriteAnswer(const std::string& path, std::string_view bytes);
 
 }  // namespace ekvi::cli

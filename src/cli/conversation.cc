@@ -1,8 +1,12 @@
 #include "cli/conversation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/exit_code.h"
+#include "cli/format.h"
 #include "cli/report.h"
 #include "ekvi/error.h"
 
@@ -12,13 +16,18 @@ const std::string_view kPlainTemplate = "{% for message in messages %}{{ message
 
 namespace {
 
+// What a token writes; of a control token its id, in bytes that no text has.
+std::string Spelling(const Tokenizer& tokenizer, int32_t token) {
+  return tokenizer.IsControl(token) ? fmt::format("\xFF{}\xFF", token) : std::string(tokenizer.Piece(token));
+}
+
 // The index in `rendered` after the tokens that spell what cached[common:] spells; nothing where there is none.
 std::optional<size_t> SameText(const Model& model, std::span<const int32_t> cached, std::span<const int32_t> rendered,
                                size_t common) {
   std::string text, other;
-  for (const int32_t token : cached.subspan(common)) text += model.tokenizer().Piece(token);
+  for (const int32_t token : cached.subspan(common)) text += Spelling(model.tokenizer(), token);
   for (size_t i = common; i < rendered.size() && other.size() < text.size(); ++i) {
-    other += model.tokenizer().Piece(rendered[i]);
+    other += Spelling(model.tokenizer(), rendered[i]);
     if (other == text) return i + 1;
   }
   return text.empty() ? std::optional(common) : std::nullopt;
@@ -46,30 +55,48 @@ Conversation::Conversation(Session& session, const ModelTemplate& found, std::st
       plain_(found.source.empty()),
       chat_(plain_ ? ChatTemplate::Parse(kPlainTemplate, "the plain template")
                    : ChatTemplate::Parse(found.source, found.name)),
+      source_(found.source),
+      marks_(session.model().tokenizer()),
       begin_token_(found.begin_token),
       end_token_(found.end_token),
       fixed_(system.empty() ? 0 : 1) {
   if (!system.empty()) messages_.push_back({"system", std::move(system)});
 }
 
-std::string Conversation::Render(const std::vector<Message>& messages) const {
+std::vector<int32_t> Conversation::Encode(const std::vector<Message>& messages) const {
+  std::vector<std::string_view> texts{source_};
+  for (const Message& message : messages) texts.insert(texts.end(), {message.role, message.content});
+  const std::string mark = MessageMarks::FreeMark(texts);
   Json input{{"messages", Json::array()}, {"add_generation_prompt", true}};
   for (const Message& message : messages) {
-    input["messages"].push_back({{"role", message.role}, {"content", message.content}});
+    input["messages"].push_back({{"role", message.role}, {"content", marks_.Marked(message.content, mark)}});
   }
   input["bos_token"] = begin_token_;
   input["eos_token"] = end_token_;
-  return chat_.Render(input.dump(-1, ' ', false, Json::error_handler_t::replace));
+  const std::string text = chat_.Render(input.dump(-1, ' ', false, Json::error_handler_t::replace));
+  // The begin token stands once in front, whether the template writes it or not.
+  const bool written = !begin_token_.empty() && text.starts_with(begin_token_);
+  return marks_.Encode({.text = text, .mark = mark, .options = {.begin = !written, .special = !plain_}});
+}
+
+void Conversation::CheckFits(const TurnPlan& plan) const {
+  const int64_t context = session_.options().context, total = plan.kept + static_cast<int64_t>(plan.tokens.size());
+  if (total <= context) return;
+  const int64_t maximum = session_.model().info().context;
+  const std::string larger = total <= maximum ? fmt::format("begin again with --ctx {}", maximum)
+                                              : fmt::format("the model's maximum is {}", Count(maximum));
+  throw ExitError(
+      kUsage, ErrorCode::kCapacity, "the conversation does not fit the context",
+      fmt::format("{} with this message, {} too many: ctx {}", CountOf(total, "token"), Count(total - context),
+                  Count(context)),
+      fmt::format("/undo, /reset, or a message that is {} shorter; {}", CountOf(total - context, "token"), larger));
 }
 
 TurnPlan Conversation::Ask(std::string text) {
   std::vector<Message> messages = messages_;
   messages.push_back({"user", std::move(text)});
-  const std::string rendered = Render(messages);
-  // The begin token stands once in front, whether the template writes it or not.
-  const bool written = !begin_token_.empty() && rendered.starts_with(begin_token_);
-  TurnPlan plan = PlanTurn(session_.model(), session_.tokens(),
-                           session_.model().tokenizer().Encode(rendered, {.begin = !written, .special = !plain_}));
+  TurnPlan plan = PlanTurn(session_.model(), session_.tokens(), Encode(messages));
+  CheckFits(plan);
   session_.Truncate(plan.kept);
   lengths_.push_back(plan.kept);
   messages_ = std::move(messages);
@@ -123,6 +150,12 @@ void Conversation::Load(std::string_view json, const std::string& name) {
   lengths_.assign(static_cast<size_t>(std::count_if(messages_.begin(), messages_.end(),
                                                     [](const Message& each) { return each.role == "user"; })),
                   0);
+}
+
+void Conversation::SetSystem(std::string text) {
+  if (fixed_ == 1) messages_.erase(messages_.begin());
+  fixed_ = text.empty() ? 0 : 1;
+  if (!text.empty()) messages_.insert(messages_.begin(), {"system", std::move(text)});
 }
 
 }  // namespace ekvi::cli

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/message_marks.h"
 #include "ekvi/chat_template.h"
 #include "ekvi/session.h"
 
@@ -32,7 +33,7 @@ struct TurnPlan {
 
 // `rendered` is the whole text as tokens, `cached` what the session holds. At least one token is left to compute.
 // The model's tokenizer says what tokens spell: a reply that was sampled in other pieces than its text is cut into is
-// kept as it is.
+// kept as it is. Control tokens are the same as themselves only, never as text that spells their names.
 TurnPlan PlanTurn(const Model& model, std::span<const int32_t> cached, std::vector<int32_t> rendered);
 
 class Conversation {
@@ -41,7 +42,8 @@ class Conversation {
   Conversation(Session& session, const ModelTemplate& found, std::string system);
 
   // The tokens for the next reply to `text`, with the cache cut to what stays. The message is part of the conversation
-  // afterwards. Errors as ChatTemplate::Render, nothing changed.
+  // afterwards. Names of control tokens in messages stay text. Errors, nothing changed: as ChatTemplate::Render;
+  // ExitError (kUsage) with the numbers where the conversation does not fit the session's context.
   TurnPlan Ask(std::string text);
   void Answered(std::string reply) { messages_.push_back({"assistant", std::move(reply)}); }
 
@@ -55,13 +57,19 @@ class Conversation {
   std::string Save() const;
   // Error(kCorrupt), nothing changed, for what Save does not write. The cache is kept as far as it agrees.
   void Load(std::string_view json, const std::string& name);
+  // Another system message in place of the one that is there; empty: none.
+  void SetSystem(std::string text);
+  bool has_system() const { return fixed_ == 1; }
 
  private:
-  std::string Render(const std::vector<Message>& messages) const;
+  std::vector<int32_t> Encode(const std::vector<Message>& messages) const;
+  void CheckFits(const TurnPlan& plan) const;
 
   Session& session_;
   bool plain_;
   ChatTemplate chat_;
+  std::string source_;  // of the template
+  MessageMarks marks_;
   std::string begin_token_, end_token_;
   size_t fixed_;  // messages before the first question
   std::vector<Message> messages_;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdlib>
 
 namespace ekvi::cli {
 namespace {
@@ -95,6 +96,25 @@ std::string Printable(std::string_view text, Lines lines) {
     text.remove_prefix(character.size());
   }
   return result;
+}
+
+std::pair<std::string, std::string> Against(double error, double tolerance) {
+  for (int digits = 4; digits < 17; ++digits) {
+    std::pair<std::string, std::string> shown{fmt::format("{:.{}g}", error, digits),
+                                              fmt::format("{:.{}g}", tolerance, digits)};
+    const double a = std::strtod(shown.first.c_str(), nullptr), b = std::strtod(shown.second.c_str(), nullptr);
+    if ((a <= b) == (error <= tolerance) && (a < b) == (error < tolerance)) return shown;
+  }
+  return {Number(error), Number(tolerance)};
+}
+
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const int length = CharacterLength(text);
+    if (length == 0) return false;
+    text.remove_prefix(static_cast<size_t>(length));
+  }
+  return true;
 }
 
 std::string Quoted(std::string_view text) {

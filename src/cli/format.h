@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace ekvi::cli {
 
@@ -20,10 +21,14 @@ std::string Rate(double value);
 // Shortest decimal that reads back as the same double; "nan", "inf".
 std::string Number(double value);
 
+// An error and what it may be, with at least four digits and as many more as show which is larger.
+std::pair<std::string, std::string> Against(double error, double tolerance);
+
 // Control characters, C1 controls and bytes that are not UTF-8 as \xNN, so that no input can steer a terminal. Line
 // feeds may stay.
 enum class Lines { kEscape, kKeep };
 std::string Printable(std::string_view text, Lines lines = Lines::kEscape);
+bool IsUtf8(std::string_view text);
 // Printable, in single quotes, cut to 60 bytes with "…".
 std::string Quoted(std::string_view text);
 // Columns a terminal needs: code points, since nothing printed here is wider or narrower than one.

@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
 namespace ekvi::cli {
 namespace {
 
@@ -81,6 +85,21 @@ TEST(Format, Quoted_CutsLongTextAtACharacter) {
 TEST(Format, DisplayWidth_CountsCharacters) {
   EXPECT_EQ(DisplayWidth(""), 0);
   EXPECT_EQ(DisplayWidth("512 × 49,152"), 12);
+}
+
+TEST(Format, Against_ShowsWhichIsLarger) {
+  EXPECT_EQ(Against(2e-3, 2e-3), std::make_pair(std::string("0.002"), std::string("0.002")));
+  EXPECT_EQ(Against(1.23456e-5, 2e-3).first, "1.235e-05");
+  const auto [error, tolerance] = Against(2.00004e-3, 2e-3);
+  EXPECT_EQ(error, "0.00200004");
+  EXPECT_EQ(tolerance, "0.002");
+  for (const double a : {1e-12, 1.5e-12, 0.06 * 17.3, 0.0}) {
+    for (const double b : {a, std::nextafter(a, 1.0), a * 1.001, a * 2}) {
+      const auto [x, y] = Against(b, a);
+      EXPECT_EQ(std::strtod(x.c_str(), nullptr) <= std::strtod(y.c_str(), nullptr), b <= a) << x << " " << y;
+    }
+  }
+  EXPECT_EQ(Against(std::numeric_limits<double>::infinity(), 1).first, "inf");
 }
 
 }  // namespace

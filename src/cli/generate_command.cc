@@ -70,24 +70,6 @@ class Stream {
   std::exception_ptr failure_;
 };
 
-Json ResultJson(const GenerateResult& result, bool reuse) {
-  const GenerateStats& stats = result.stats;
-  return {{"text", result.text},
-          {"tokens", result.tokens},
-          {"finish", FinishName(result.finish)},
-          {"prompt_tokens", stats.prompt_tokens},
-          {"cached_tokens", stats.cached_tokens},
-          {"new_tokens", stats.new_tokens},
-          {"computed_tokens", ComputedTokens(stats, reuse)},
-          {"prompt_ns", stats.prompt_ns},
-          {"first_token_ns", stats.first_token_ns},
-          {"decode_ns", stats.decode_ns},
-          {"token_p95_ns", Percentile95(stats.token_ns)},
-          {"kv_tokens", stats.kv_tokens},
-          {"kv_bytes", stats.kv_bytes},
-          {"kv_blocks", stats.kv_blocks}};
-}
-
 // An explicit number of tokens must fit beside the prompt; the default one is what the context leaves.
 Demand DemandOf(const Arguments& arguments, const std::vector<int32_t>& prompt) {
   return {.prompt = static_cast<int64_t>(prompt.size()),
@@ -110,7 +92,7 @@ void Conclude(const Arguments& arguments, const Session& session, const Generate
   const bool reuse = session.options().reuse;
   if (console.json()) {
     Json report = ReportFor(arguments, &session.model());
-    report["results"] = ResultJson(result, reuse);
+    report["results"] = GenerationJson(result, reuse);
     report["warnings"] = Json::array();
     console.Answer(JsonText(report));
   } else if (console.answers_terminal()) {
@@ -123,9 +105,11 @@ void Conclude(const Arguments& arguments, const Session& session, const Generate
 
 int Run(const Arguments& arguments, Console& console) {
   const std::string text = PromptOf(arguments);
-  SamplingOf(arguments);  // refuses a bias before the model is loaded
+  const SamplingOptions sampling = SamplingOf(arguments);
+  StopsOf(arguments);  // what is wrong is refused before the model is loaded
   Progress progress(ProgressModeOf(arguments));
   const auto model = LoadModel(arguments, progress);
+  CheckBiases(sampling, model->info().vocabulary);
   const std::vector<int32_t> prompt = model->tokenizer().Encode(text);
   const Context context = ContextOf(arguments, *model);
   CheckFits(DemandOf(arguments, prompt), context, *model);
@@ -159,7 +143,7 @@ const Command& GenerateCommand() {
           "price. "
           "Ctrl-C or SIGTERM ends after the current token with what was generated written; a second one ends at once. "
           "Where the reader of stdout closes the pipe, generation ends quietly.\n\n"
-          "`--json` results: `text`, `tokens`, `finish` (`end`, `stop`, `length`, `cancelled`), counts of tokens, "
+          "`--json` `results`: `text`, `tokens`, `finish` (`end`, `stop`, `length`, `cancelled`), counts of tokens, "
           "times in "
           "nanoseconds (`first_token_ns` from the start, `token_p95_ns` between tokens), `kv_tokens`, `kv_bytes`, "
           "`kv_blocks`.",

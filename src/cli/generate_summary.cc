@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "cli/format.h"
@@ -29,10 +30,12 @@ std::string CacheText(const GenerateStats& stats, bool reuse) {
   return stats.kv_blocks == 0 ? text : fmt::format("{} in {}", text, CountOf(stats.kv_blocks, "block"));
 }
 
-std::string EndText(const GenerateResult& result, int64_t max_tokens) {
+std::string EndText(const SummaryRequest& request) {
+  const GenerateResult& result = request.result;
   if (result.finish == FinishReason::kCancelled) return " | interrupted";
-  const bool early = result.finish == FinishReason::kLength && result.stats.new_tokens < max_tokens;
-  return early ? " | the context is full" : "";
+  if (result.finish != FinishReason::kLength) return "";
+  if (result.stats.new_tokens < request.max_tokens) return " | the context is full";
+  return request.cut.empty() ? "" : " | " + request.cut;
 }
 
 }  // namespace
@@ -70,8 +73,25 @@ std::string SummaryLine(const SummaryRequest& request) {
   std::string line = fmt::format("{} ({} cached) {}", CountOf(stats.prompt_tokens, "prompt token"),
                                  Count(stats.cached_tokens), Duration(stats.prompt_ns));
   if (stats.new_tokens > 0) line += fmt::format(" | first token {}", Duration(stats.first_token_ns));
-  return fmt::format("{} | {} | {}{}", line, TokensText(stats), CacheText(stats, request.reuse),
-                     EndText(request.result, request.max_tokens));
+  return fmt::format("{} | {} | {}{}", line, TokensText(stats), CacheText(stats, request.reuse), EndText(request));
+}
+
+Json GenerationJson(const GenerateResult& result, bool reuse) {
+  const GenerateStats& stats = result.stats;
+  return {{"text", result.text},
+          {"tokens", result.tokens},
+          {"finish", FinishName(result.finish)},
+          {"prompt_tokens", stats.prompt_tokens},
+          {"cached_tokens", stats.cached_tokens},
+          {"new_tokens", stats.new_tokens},
+          {"computed_tokens", ComputedTokens(stats, reuse)},
+          {"prompt_ns", stats.prompt_ns},
+          {"first_token_ns", stats.first_token_ns},
+          {"decode_ns", stats.decode_ns},
+          {"token_p95_ns", Percentile95(stats.token_ns)},
+          {"kv_tokens", stats.kv_tokens},
+          {"kv_bytes", stats.kv_bytes},
+          {"kv_blocks", stats.kv_blocks}};
 }
 
 }  // namespace ekvi::cli

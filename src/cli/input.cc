@@ -7,7 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cmath>
+#include <limits>
 #include <system_error>
 
 #include "cli/format.h"
@@ -36,7 +36,8 @@ class Descriptor {
 
 [[noreturn]] void RefuseRead(const std::string& name, int error) {
   const ErrorCode code = error == ENOENT || error == ENOTDIR ? ErrorCode::kNotFound : ErrorCode::kIo;
-  throw Error(code, "cannot read " + name, std::generic_category().message(error));
+  throw Error(code, "cannot read " + name, std::generic_category().message(error),
+              code == ErrorCode::kNotFound ? "the name of a file that is there" : "a file that may be read");
 }
 
 std::string_view NextWord(std::string_view text, size_t& at) {
@@ -68,7 +69,7 @@ std::string ReadText(const std::string& path) {
     if (got == 0) return text;
     if (text.size() + static_cast<size_t>(got) > kLongestText) {
       throw Error(ErrorCode::kInvalidArgument, name + " is too long for one text",
-                  fmt::format("more than {}", Bytes(kLongestText)));
+                  fmt::format("more than {}", Bytes(kLongestText)), "a shorter text");
     }
     text.append(part.data(), static_cast<size_t>(got));
   }
@@ -79,7 +80,8 @@ std::optional<std::string> InputText(const Arguments& arguments, std::string_vie
   if (has_argument && arguments.Given(file_option)) {
     throw Error(ErrorCode::kInvalidArgument, "the text is given twice",
                 fmt::format("as the argument {} and by {} {}", Quoted(arguments.positional()[0]),
-                            arguments.Origin(file_option), arguments.Text(file_option)));
+                            arguments.Origin(file_option), arguments.Text(file_option)),
+                "leave one of them out");
   }
   if (has_argument) return arguments.positional()[0];
   if (arguments.Given(file_option)) return ReadText(arguments.Text(file_option));
@@ -108,7 +110,8 @@ void CheckIds(const std::vector<int32_t>& ids, int vocabulary, std::string_view 
     if (ids[i] >= 0 && ids[i] < vocabulary) continue;
     throw Error(ErrorCode::kInvalidArgument, fmt::format("{}: token id {} is outside the vocabulary", origin, ids[i]),
                 fmt::format("entry {} of the list; the model has ids 0 to {}", Count(static_cast<int64_t>(i)),
-                            Count(vocabulary - 1)));
+                            Count(vocabulary - 1)),
+                "ids of this model, as ekvi tokenize prints them");
   }
 }
 
@@ -117,10 +120,11 @@ std::pair<int32_t, double> ParseBias(std::string_view text) {
   int32_t id = -1;
   double value = 0;
   const bool fine = colon != std::string_view::npos && ParseWhole(text.substr(0, colon), id) && id >= 0 &&
-                    ParseWhole(text.substr(colon + 1), value) && !std::isnan(value);
+                    ParseWhole(text.substr(colon + 1), value) && value < std::numeric_limits<double>::infinity();
   if (fine) return {id, value};
   throw Error(ErrorCode::kInvalidArgument, fmt::format("--logit-bias: {} is not a value it takes", Quoted(text)),
-              "it takes ID:VALUE, a token id and a number that is added to its logit (-inf forbids the token)");
+              "it takes ID:VALUE, a token id and a number that is added to its logit (-inf forbids the token)",
+              "--logit-bias 13:-2.5");
 }
 
 }  // namespace ekvi::cli

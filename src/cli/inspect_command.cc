@@ -22,6 +22,7 @@ constexpr Option kOptions[] = {
      .value = "N",
      .minimum = 16,
      .maximum = 256,
+     .multiple = 16,
      .fallback = "32",
      .help = "tokens of a block, a multiple of 16"},
 };
@@ -72,7 +73,8 @@ std::shared_ptr<const Model> ModelOf(const Arguments& arguments, Progress& progr
   if (arguments.source("model") == Source::kFlag) {
     throw Error(ErrorCode::kInvalidArgument, "the model is given twice",
                 fmt::format("as the argument {} and by --model {}", Quoted(arguments.positional()[0]),
-                            Quoted(arguments.Text("model"))));
+                            Quoted(arguments.Text("model"))),
+                "leave one of them out");
   }
   return LoadModel(arguments, arguments.positional()[0], progress);
 }
@@ -108,7 +110,8 @@ const Command& InspectCommand() {
           "The cache "
           "figures are those of one sequence that fills `--ctx` (the model's maximum), by the same arithmetic that "
           "allocates.\n\n"
-          "`--json` results: `layers` (heads, head sizes, window, rope, feed-forward, experts, `kv_bytes_per_token`), "
+          "`--json` `results`: `width`, `feed_forward`, `tokenizer`, `layers` (heads, head sizes, window, rope, "
+          "feed-forward, experts, `kv_bytes_per_token`), "
           "`kv`, `tensors`, `metadata`, `peak_bytes` (resident at most while loading).",
       .example = "ekvi inspect model.gguf",
       .groups = {CacheGroup(), {"Blocks", kOptions}, ModelGroup(), ComputeGroup(), OutputGroup()},

@@ -56,8 +56,9 @@ void AddModel(const ModelInfo& info, Table& table) {
   table.Add({"model", Printable(info.name)});
   table.Add({"file", info.path.empty() ? fmt::format("embedded, {}", Bytes(info.file_bytes))
                                        : fmt::format("{}, {}", Printable(info.path), Bytes(info.file_bytes))});
-  table.Add({"architecture", fmt::format("{}, {} layers, {} wide, feed-forward {}", Printable(info.architecture),
-                                         info.layers.size(), Count(info.width), Count(info.feed_forward))});
+  table.Add({"architecture", fmt::format("{}, {}, {} wide, feed-forward {}", Printable(info.architecture),
+                                         CountOf(static_cast<int64_t>(info.layers.size()), "layer"), Count(info.width),
+                                         Count(info.feed_forward))});
   table.Add({"parameters", Count(static_cast<int64_t>(info.parameters))});
   table.Add({"tensors", TensorTypes(info)});
   table.Add({"arithmetic", info.compute});
@@ -75,6 +76,14 @@ void AddModel(const ModelInfo& info, Table& table) {
   }
 }
 
+// Of a small file the peak is the program's own memory, which says nothing of the loader.
+std::string TimesTheFile(const ModelInfo& info) {
+  static constexpr uint64_t kTellingBytes = uint64_t{64} << 20;
+  if (info.file_bytes < kTellingBytes) return "";
+  return fmt::format(", {:.2f} times the file",
+                     static_cast<double>(info.peak_bytes) / static_cast<double>(info.file_bytes));
+}
+
 void AddMemory(const ModelInfo& info, const CacheFigures& cache, Table& table) {
   table.Add({"KV per token", fmt::format("{} ({})", Bytes(cache.bytes_per_token), CacheTypeText(cache.layout))});
   table.Add({fmt::format("KV at {}", Count(cache.context)),
@@ -82,10 +91,8 @@ void AddMemory(const ModelInfo& info, const CacheFigures& cache, Table& table) {
                          Bytes(cache.contiguous_bytes))});
   table.Add({"weights", fmt::format("{} in memory", Bytes(info.weight_bytes))});
   table.Add({"together", Bytes(info.weight_bytes + cache.paged_bytes)});
-  if (info.peak_bytes > 0) {
-    table.Add({"peak", fmt::format("{} resident while loading, {:.2f} times the file", Bytes(info.peak_bytes),
-                                   static_cast<double>(info.peak_bytes) / static_cast<double>(info.file_bytes))});
-  }
+  if (info.peak_bytes > 0)
+    table.Add({"peak", fmt::format("{} resident while loading{}", Bytes(info.peak_bytes), TimesTheFile(info))});
 }
 
 std::string Everything(const ModelInfo& info) {

@@ -4,6 +4,7 @@
 // begins.
 #include "cli/interrupts.h"
 
+#include <termios.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -18,17 +19,22 @@ namespace {
 std::atomic<Session*> session_at_work{nullptr};
 std::atomic<int> handlers_running{0};
 std::atomic<int> signal_seen{0};
+std::atomic<bool> staying{false};
+termios terminal_before{};  // written while staying is false
 
 void OnSignal(int signal) {
   const int saved_errno = errno;
   handlers_running.fetch_add(1);
-  const bool first = signal_seen.exchange(signal) == 0;
   Session* session = session_at_work.load();
-  if (!first || session == nullptr) {
+  if (signal == SIGINT && staying.load()) {
+    int none = 0;  // a SIGTERM that came before keeps its place
+    signal_seen.compare_exchange_strong(none, signal);
+  } else if (signal_seen.exchange(signal) != 0 || session == nullptr) {
     EraseProgressLine();
+    if (staying.load()) ::tcsetattr(STDIN_FILENO, TCSANOW, &terminal_before);
     ::_exit(128 + signal);
   }
-  session->Cancel();
+  if (session != nullptr) session->Cancel();
   handlers_running.fetch_sub(1);
   errno = saved_errno;
 }
@@ -51,7 +57,11 @@ void InstallInterrupts() {
 }
 
 int InterruptSignal() noexcept { return signal_seen.load(); }
+bool StaysOnInterrupt() noexcept { return staying.load(); }
 void ForgetInterrupt() noexcept { signal_seen.store(0); }
+
+StayOnInterrupt::StayOnInterrupt() { staying.store(::tcgetattr(STDIN_FILENO, &terminal_before) == 0); }
+StayOnInterrupt::~StayOnInterrupt() { staying.store(false); }
 
 CancelOnInterrupt::CancelOnInterrupt(Session& session) { session_at_work.store(&session); }
 

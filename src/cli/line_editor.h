@@ -1,28 +1,43 @@
 // Lines that a person types, with editing and a history, or lines of a pipe as they are.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 namespace ekvi::cli {
 
+// What was typed: a line, Ctrl-C, or the end of the input.
+struct Typed {
+  enum class Kind { kLine, kInterrupt, kEnd };
+  Kind kind = Kind::kEnd;
+  std::string line = {};  // without its end
+  bool empty = true;      // of kInterrupt: nothing stood on the line
+};
+
 class LineEditor {
  public:
-  // Editing where stdin and stdout are a terminal, unless the environment says TERM=dumb.
+  // For people where stdin and stdout are a terminal; with editing unless the environment says TERM=dumb.
   LineEditor();
   ~LineEditor();
   LineEditor(const LineEditor&) = delete;
   LineEditor& operator=(const LineEditor&) = delete;
 
   bool interactive() const { return interactive_; }
-  // The next line without its end; nothing at the end of the input. The prompt is shown to people only.
-  std::optional<std::string> Next(const std::string& prompt);
+  // The prompt is shown to people only; so is "^C". Error(kInvalidArgument) for a line over 64 MiB, kIo where stdin
+  // fails.
+  Typed Next(const std::string& prompt);
 
  private:
-  std::optional<std::string> NextOfPipe();
+  class Editing;
+
+  Typed NextOfStream();
+  std::optional<Typed> Pending();
 
   bool interactive_;
-  std::string pending_;  // read from the pipe beyond the line
+  std::unique_ptr<Editing> editing_;  // nullptr: none
+  std::string pending_;               // read beyond the line
+  size_t searched_ = 0;               // of it without a line's end
   bool ended_ = false;
 };
 

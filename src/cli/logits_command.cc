@@ -50,7 +50,9 @@ struct Given {
 
 Given ReadInput(const Arguments& arguments) {
   const int sources = arguments.Given("tokens") + arguments.Given("tokens-file") + !arguments.positional().empty();
-  if (sources > 1) throw Error(ErrorCode::kInvalidArgument, "--tokens, --tokens-file and a text exclude each other");
+  if (sources > 1)
+    throw Error(ErrorCode::kInvalidArgument, "--tokens, --tokens-file and a text exclude each other",
+                fmt::format("{} of them are given", sources), "leave all but one out");
   if (arguments.Given("tokens")) return {ParseIds(arguments.Text("tokens"), "--tokens"), {}, "--tokens"};
   if (arguments.Given("tokens-file")) {
     const std::string path = arguments.Text("tokens-file");
@@ -90,7 +92,8 @@ std::vector<double> Compute(Session& session, const Ids& ids, Progress& progress
     const size_t count = std::min(step, ids.size() - at);
     const auto part = std::span(logits).subspan(at * vocabulary, count * vocabulary);
     session.Logits(std::span(ids).subspan(at, count), part);
-    if (InterruptSignal() != 0) throw Error(ErrorCode::kCancelled, "interrupted", "nothing was written");
+    if (InterruptSignal() != 0)
+      throw Error(ErrorCode::kCancelled, "interrupted", "nothing was written", "run it again");
     CheckFinite(part, vocabulary, at);
     progress.Advance(static_cast<int64_t>(at + count));
   }
@@ -152,11 +155,11 @@ const Command& LogitsCommand() {
       .summary = "logits after each token, as a safetensors file",
       .usage = "[-m MODEL] (--tokens IDS | --tokens-file FILE | TEXT) -o OUT",
       .details =
-          "Writes `tokens` I64 [T] and `logits` [T, vocabulary], F32 in f32 arithmetic and F64 in f64. A text is "
+          "Writes `tokens` I64 [T] and `logits` [T, vocabulary], F64 with `--compute f64`, else F32. A text is "
           "encoded with the begin token; ids are taken as they are. OUT is in place in full or not at all, and its "
           "bytes depend "
           "on model, tokens, `--compute` and `--kv-type` only. Logits that are not finite are refused.\n\n"
-          "`--json` results: `tokens`, `vocabulary`, `type`, `total_ns`.",
+          "`--json` `results`: `tokens`, `vocabulary`, `type` (the arithmetic: `f32`, `int8`, `f64`), `total_ns`.",
       .example = "ekvi logits --tokens 1,5,7 -o out.safetensors",
       .groups = {{"Tokens", kOptions}, ModelGroup(), ComputeGroup(), CacheGroup(), RunGroup(), ReportGroup()},
       .run = Run,

@@ -31,8 +31,15 @@ std::string Allowed(const Option& option) {
   if (option.kind == ValueKind::kChoice) return allowed;
   if (!allowed.empty()) allowed += ", or ";
   allowed += option.kind == ValueKind::kInteger ? "a whole number" : "a number";
-  if (std::isinf(option.maximum)) return fmt::format("{} from {}", allowed, Limit(option.minimum));
-  return fmt::format("{} from {} to {}", allowed, Limit(option.minimum), Limit(option.maximum));
+  allowed += fmt::format(" {} {}", option.open ? "above" : "from", Limit(option.minimum));
+  if (!std::isinf(option.maximum)) allowed += fmt::format(" to {}", Limit(option.maximum));
+  return option.multiple == 1 ? allowed : fmt::format("{}, a multiple of {}", allowed, option.multiple);
+}
+
+// A value that it takes, for who does not know what to try.
+std::string Example(const Option& option) {
+  if (!option.fallback.empty()) return fmt::format("{} {}, the default", LongName(option), option.fallback);
+  return fmt::format("{} {}", LongName(option), option.words.empty() ? Limit(option.minimum) : option.words);
 }
 
 [[noreturn]] void Refuse(const Option& option, std::string_view text, std::string_view origin) {
@@ -40,7 +47,7 @@ std::string Allowed(const Option& option) {
   for (const std::string_view word : SplitWords(option.words)) words.emplace_back(word);
   const auto meant = Closest(text, words);
   throw Error(ErrorCode::kInvalidArgument, fmt::format("{}: {} is not a value it takes", origin, Quoted(text)),
-              "it takes " + Allowed(option), meant ? fmt::format("did you mean {}?", *meant) : "");
+              "it takes " + Allowed(option), meant ? fmt::format("did you mean {}?", *meant) : Example(option));
 }
 
 template <typename T>
@@ -48,7 +55,11 @@ bool InRange(const Option& option, std::string_view text) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return false;
-  return static_cast<double>(value) >= option.minimum && static_cast<double>(value) <= option.maximum;
+  if constexpr (std::is_integral_v<T>) {
+    if (value % option.multiple != 0) return false;
+  }
+  const auto number = static_cast<double>(value);
+  return number >= option.minimum && number <= option.maximum && !(option.open && number == option.minimum);
 }
 
 bool IsWord(const Option& option, std::string_view text) {

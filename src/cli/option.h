@@ -1,6 +1,7 @@
 // One option: everything that parsing, environment, help, completion and docs/commands.md say of it comes from here.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
@@ -20,8 +21,10 @@ struct Option {
   std::string_view value = "";    // how help writes the value: "N", "auto|N"; empty for a flag or where `words` say it
   std::string_view words = "";    // words allowed beside numbers, or the only ones of a kChoice: "auto|f32|f64"
   std::string_view planned = "";  // a word that is known but that this version refuses as unsupported
-  double minimum = 0;             // of kInteger and kNumber, both inclusive
+  double minimum = 0;             // of kInteger and kNumber, both inclusive unless `open`
   double maximum = std::numeric_limits<double>::infinity();
+  bool open = false;               // the minimum itself is not allowed
+  int64_t multiple = 1;            // of kInteger: multiples of it only
   std::string_view fallback = "";  // the default as it would be typed; empty: none
   Repeat repeat = Repeat::kLast;
   Environment environment = Environment::kRead;

@@ -50,6 +50,7 @@ constexpr Option kRun[] = {
      .value = "N",
      .minimum = 16,
      .maximum = 256,
+     .multiple = 16,
      .fallback = "32",
      .help = "tokens of a block, a multiple of 16"},
     {.name = "chunk",
@@ -103,7 +104,7 @@ constexpr Option kOutput[] = {
      .kind = ValueKind::kChoice,
      .words = "auto|bar|plain|none",
      .fallback = "auto",
-     .help = "auto: a bar on a terminal"},
+     .help = "auto: a line on a terminal"},
     {.name = "help", .letter = 'h', .environment = Environment::kIgnore, .help = "this text"},
 };
 
@@ -157,7 +158,9 @@ const OptionGroup& OutputGroup() {
   static constexpr OptionGroup kGroup{
       "Output", kOutput, Sharing::kShared,
       "`-o` puts the answer in place in full or not at all. Progress appears after 300 ms, on stderr only, and is gone "
-      "before the answer. The environment variables of flags take 1, true, yes, on, 0, false, no, off."};
+      "before the answer: `bar` draws one line anew, with a bar where the end is known, `plain` writes a line in a "
+      "while, `auto` is `bar` where stderr is a terminal. The environment variables of flags take 1, true, yes, on, 0, "
+      "false, no, off."};
   return kGroup;
 }
 

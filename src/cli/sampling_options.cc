@@ -1,6 +1,10 @@
 #include "cli/sampling_options.h"
 
+#include <fmt/format.h>
+
+#include "cli/format.h"
 #include "cli/input.h"
+#include "ekvi/error.h"
 
 namespace ekvi::cli {
 namespace {
@@ -45,6 +49,7 @@ constexpr Option kOptions[] = {
     {.name = "repeat-penalty",
      .kind = ValueKind::kNumber,
      .value = "X",
+     .open = true,
      .fallback = "1",
      .help = "weaken the last 64 tokens; 1: no"},
     {.name = "logit-bias",
@@ -79,7 +84,26 @@ SamplingOptions SamplingOf(const Arguments& arguments) {
   return sampling;
 }
 
+void CheckBiases(const SamplingOptions& sampling, int vocabulary) {
+  for (const auto& [token, bias] : sampling.logit_bias) {
+    if (token < vocabulary) continue;
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("--logit-bias: token id {} is outside the vocabulary", token),
+                fmt::format("the model has ids 0 to {}", Count(vocabulary - 1)),
+                "an id of this model, as ekvi tokenize prints them");
+  }
+}
+
 StopOptions StopsOf(const Arguments& arguments) {
+  for (const std::string& stop : arguments.All("stop")) {
+    if (stop.empty()) {
+      throw Error(ErrorCode::kInvalidArgument, "--stop: the text is empty", "0 bytes, it takes 1 or more",
+                  "leave it out, or give at least one character");
+    }
+    if (!IsUtf8(stop)) {
+      throw Error(ErrorCode::kInvalidArgument, fmt::format("--stop: {} is not UTF-8", Quoted(stop)), "",
+                  "the text in UTF-8: it is looked for in generated text");
+    }
+  }
   return {.max_tokens = arguments.Integer("max-tokens").value(),
           .ignore_end = arguments.command().Find("ignore-end") != nullptr && arguments.Flag("ignore-end"),
           .tokens = {},

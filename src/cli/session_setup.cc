@@ -26,7 +26,7 @@ std::optional<DType> CacheType(std::string_view name, std::string_view origin) {
   if (name == "auto") return std::nullopt;
   if (const auto type = ParseDType(name)) return type;
   throw Error(ErrorCode::kInvalidArgument, fmt::format("{}: caches have no type {}", origin, Quoted(name)),
-              "they have auto, f64, f32, f16, bf16");
+              "they have auto, f64, f32, f16, bf16", "--kv-type auto, the default");
 }
 
 std::string Heads(const ModelInfo& info) {
@@ -37,7 +37,8 @@ std::string Heads(const ModelInfo& info) {
   };
   const bool uniform = std::all_of(info.layers.begin(), info.layers.end(), same);
   const std::string heads = fmt::format("{}/{} heads", first.q_heads, first.kv_heads);
-  return fmt::format("{} layers, {}", info.layers.size(), uniform ? heads : "heads by layer");
+  return fmt::format("{}, {}", CountOf(static_cast<int64_t>(info.layers.size()), "layer"),
+                     uniform ? heads : "heads by layer");
 }
 
 std::string CacheText(Session& session) {

@@ -55,7 +55,8 @@ TemplateSource SourceOf(const Arguments& arguments) {
   if (has_file && has_model) {
     throw Error(ErrorCode::kInvalidArgument, "the template is given twice",
                 fmt::format("as the argument {} and by --model {}", Quoted(arguments.positional()[0]),
-                            Quoted(arguments.Text("model"))));
+                            Quoted(arguments.Text("model"))),
+                "leave one of them out");
   }
   if (has_file) {
     const std::string& path = arguments.positional()[0];
@@ -126,7 +127,7 @@ const Command& TemplateCommand() {
           "A template that raises an exception, as some do for roles out of order, ends the command with exit code 3 "
           "and its own message. `strftime_now` gives the text of `--date`, so that the same input always gives the "
           "same text; `--date now` asks the clock, as `ekvi chat` does.\n\n"
-          "`--json` results: `text`.",
+          "`--json` `results`: `text`.",
       .example = "ekvi template chat.jinja --input messages.json",
       .groups = {{"Template", kOptions}, ModelGroup(), OutputGroup()},
       .run = Run,

@@ -69,7 +69,8 @@ void Compare(const Tokenizer& tokenizer, const Ids& ids, const Ids& expected, co
   const auto [ours, theirs] = std::mismatch(ids.begin(), ids.end(), expected.begin(), expected.end());
   const auto at = static_cast<size_t>(ours - ids.begin());
   throw ExitError(kMismatch, ErrorCode::kCorrupt, fmt::format("the ids differ from {} at position {}", path, at),
-                  fmt::format("{} here, {} there", Place(tokenizer, ids, at), Place(tokenizer, expected, at)));
+                  fmt::format("{} here, {} there", Place(tokenizer, ids, at), Place(tokenizer, expected, at)),
+                  "ekvi tokenize --pieces, to see how each text is cut");
 }
 
 std::string IdText(const Tokenizer& tokenizer, const Ids& ids, const Arguments& arguments) {
@@ -100,12 +101,13 @@ void Print(const Arguments& arguments, const Tokenizer& tokenizer, const Ids& id
 void RefuseWithDecode(const Arguments& arguments) {
   for (const std::string_view name : {"file", "special", "bos", "pieces", "compare"}) {
     if (arguments.Given(name)) {
-      throw Error(ErrorCode::kInvalidArgument, fmt::format("--{} has no meaning with --decode", name));
+      throw Error(ErrorCode::kInvalidArgument, fmt::format("--{} has no meaning with --decode", name), "",
+                  "leave one of them out");
     }
   }
   if (!arguments.positional().empty()) {
     throw Error(ErrorCode::kInvalidArgument, "--decode and a text exclude each other",
-                fmt::format("got the text {}", Quoted(arguments.positional()[0])));
+                fmt::format("got the text {}", Quoted(arguments.positional()[0])), "leave one of them out");
   }
 }
 
@@ -133,7 +135,9 @@ int Run(const Arguments& arguments, Console& console) {
   Ids ids = tokenizer->Encode(*text, {.begin = false, .special = arguments.Flag("special")});
   if (arguments.Flag("bos")) {
     const auto begin = tokenizer->begin_token();
-    if (!begin) throw Error(ErrorCode::kUnsupported, "--bos: the vocabulary has no begin token");
+    if (!begin)
+      throw Error(ErrorCode::kUnsupported, "--bos: the vocabulary has no begin token", tokenizer->Description(),
+                  "leave --bos out");
     ids.insert(ids.begin(), *begin);
   }
   Print(arguments, *tokenizer, ids, nullptr, console);
@@ -155,7 +159,7 @@ const Command& TokenizeCommand() {
           "tokenizer.json, or a folder with one. `--compare` also reads ids from a JSON file (an array, or an "
           "object with "
           "`ids`, `tokens` or `input_ids`) and exits with 6 at the first difference, naming it.\n\n"
-          "`--json` results: `ids`, `pieces`, with `--decode` also `text`.",
+          "`--json` `results`: `ids`, `pieces`, with `--decode` also `text`.",
       .example = "ekvi tokenize \"Once upon a time\" --pieces",
       .groups = {{"Text", kOptions}, ModelGroup(), OutputGroup()},
       .run = Run,

@@ -22,6 +22,7 @@ namespace ekvi::cli {
 namespace {
 
 constexpr double kManyTokens = 1e9;
+constexpr int64_t kGreedyBegin = 8;  // tokens that the greedy ones continue
 
 constexpr Option kOptions[] = {
     {.name = "inject",
@@ -77,12 +78,14 @@ void RefuseTyped(const Arguments& arguments, std::initializer_list<std::string_v
 
 int ListFaults(const Arguments& arguments, Console& console) {
   Json report = ReportFor(arguments, nullptr);
-  std::string names;
+  Table names;
   for (const FaultInfo& fault : FaultNames()) {
-    names += fmt::format("{}\n", fault.name);
+    names.Add({std::string(fault.name), std::string(fault.what)});
     report["faults"].push_back({{"name", fault.name}, {"what", fault.what}});
   }
-  console.Answer(console.json() ? JsonText(report) : names);
+  report["results"] = {{"faults", report["faults"]}};
+  report["warnings"] = Json::array();
+  console.Answer(console.json() ? JsonText(report) : names.Render());
   console.Finish();
   return kOk;
 }
@@ -124,6 +127,9 @@ Json LawJson(const Arguments& arguments, const Model& model, const VerifyReport&
     paths.push_back({{"name", path.name}, {"compared", path.compared}, {"identical", path.identical}});
     if (!path.identical) paths.back()["difference"] = path.difference;
   }
+  report["results"] = {
+      {"ok", report["ok"]}, {"reference", report["reference"]}, {"logits_sha256", report["logits_sha256"]}};
+  report["results"]["paths"] = paths;
   report["warnings"] = Json::array();
   return report;
 }
@@ -138,14 +144,36 @@ void Judge(const VerifyReport& report, const std::string& fault) {
         kMismatch, ErrorCode::kCorrupt,
         fmt::format("{} of {} paths differ from the reference{}",
                     std::count_if(report.paths.begin(), report.paths.end(), differs), report.paths.size(), in_force),
-        fmt::format("{}: {}", first->name, first->difference));
+        fmt::format("{}: {}", first->name, first->difference),
+        fault.empty() ? "the same with --target scalar and -t 1: if it holds there, this is a bug worth a report"
+                      : "this is what --inject is for; without it the paths must be identical");
   }
   if (!report.ok)
-    throw ExitError(kMismatch, ErrorCode::kCorrupt, fmt::format("the reference does not hold{}", in_force));
+    throw ExitError(kMismatch, ErrorCode::kCorrupt, fmt::format("the reference does not hold{}", in_force), "",
+                    "--target scalar");
   if (!fault.empty()) {
     throw ExitError(kInternal, ErrorCode::kUnsupported, fmt::format("the fault {} was not caught", fault),
                     fmt::format("{} paths, all identical", report.paths.size()),
                     "a longer --length; else this is a bug of the verifier");
+  }
+}
+
+// A length that was asked for is never cut; the default one is, to what the model was made for.
+void CheckLength(const Arguments& arguments, const Model& model) {
+  const int64_t context = model.info().default_context, length = arguments.Integer("length").value();
+  if (arguments.Given("length") && length > context) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: {} do not fit the context", arguments.Origin("length"), CountOf(length, "token")),
+                fmt::format("the model's is {}", Count(context)), fmt::format("--length {}", context));
+  }
+  const int64_t first = std::min(kGreedyBegin, std::min(length, context)), most = context - first;
+  const int64_t greedy = arguments.Integer("greedy").value();
+  if (arguments.Given("greedy") && greedy > most) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: {} do not fit the context", arguments.Origin("greedy"), CountOf(greedy, "token")),
+                fmt::format("{} they continue + {} = {} > {}", CountOf(first, "token"), Count(greedy),
+                            Count(first + greedy), Count(context)),
+                fmt::format("--greedy {}", most));
   }
 }
 
@@ -166,6 +194,7 @@ int RunLaw(const Arguments& arguments, Console& console) {
   if (arguments.Given("inject")) CheckFault(arguments.Text("inject"));
   Progress progress(ProgressModeOf(arguments));
   const auto model = LoadModel(arguments, progress);
+  CheckLength(arguments, *model);
   const VerifyReport report = RunPaths(arguments, model, progress);
   progress.Clear();
   console.Answer(console.json() ? JsonText(LawJson(arguments, *model, report)) : LawText(report, console));
@@ -207,7 +236,9 @@ const Command& VerifyCommand() {
           "forks, "
           "threads, vector targets, future tokens changed, no cache at all), and compares bits. The work options shape "
           "the "
-          "reference; the paths set their own. Exit 6 names path, position and first differing value. `--inject` "
+          "reference; the paths set their own. The default `--length` and `--greedy` are cut to the "
+          "model's context, which the first line says; a number that does not fit is refused. Exit 6 names path, "
+          "position and first differing value. `--inject` "
           "breaks the engine in one known way first, so that the proof itself is tested: exit 6 is then the right "
           "answer.\n\n"
           "`--golden` replays reference vectors through contiguous and paged caches in float64 and prints each file's "
@@ -218,7 +249,8 @@ const Command& VerifyCommand() {
           "2e-3, with "
           "`--compute f64` 1e-6, in int8 arithmetic 6 % of the largest logit, or `--tol`; every greedy token must be "
           "equal.\n\n"
-          "`--json`: `{\"ok\", \"reference\", \"logits_sha256\", \"paths\": [{\"name\", \"compared\", \"identical\", "
+          "`--json`, in `results` and, as they were first, beside it: `{\"ok\", \"reference\", \"logits_sha256\", "
+          "\"paths\": [{\"name\", \"compared\", \"identical\", "
           "\"difference\"}]}`, `{\"golden\": [{\"file\", \"kind\", \"max_abs_error\"}], \"worst\"}`, or `{\"ok\", "
           "\"expect\": "
           "{\"max_abs_error\", \"max_abs_logit\", \"positions\", \"greedy_equal\", \"greedy_total\", \"tolerance\"}}`.",

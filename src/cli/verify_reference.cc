@@ -50,6 +50,7 @@ Json GoldenJson(const Arguments& arguments, const std::vector<GoldenResult>& res
     golden.push_back({{"file", result.file}, {"kind", result.kind}, {"max_abs_error", result.max_abs_error}});
   }
   report["worst"] = Worst(results);
+  report["results"] = {{"golden", golden}, {"worst", report["worst"]}};
   report["warnings"] = Json::array();
   return report;
 }
@@ -64,7 +65,8 @@ std::string ExpectText(const Comparison& comparison) {
   const ExpectResult& result = comparison.result;
   Table table;
   table.Add({"positions", Count(result.positions)});
-  table.Add({"worst error", fmt::format("{:.3e} (tolerance {})", result.max_abs_error, Number(comparison.tolerance))});
+  const auto [error, tolerance] = Against(result.max_abs_error, comparison.tolerance);
+  table.Add({"worst error", fmt::format("{} (tolerance {})", error, tolerance)});
   table.Add({"largest logit", fmt::format("{:.4g}", result.max_abs_logit)});
   if (result.greedy_total > 0) {
     table.Add({"greedy tokens", fmt::format("{} of {} equal", Count(result.greedy_equal), Count(result.greedy_total))});
@@ -79,6 +81,7 @@ Json ExpectJson(const Arguments& arguments, const Model& model, const Comparison
   report["expect"] = {{"max_abs_error", result.max_abs_error}, {"max_abs_logit", result.max_abs_logit},
                       {"positions", result.positions},         {"greedy_equal", result.greedy_equal},
                       {"greedy_total", result.greedy_total},   {"tolerance", comparison.tolerance}};
+  report["results"] = {{"ok", report["ok"]}, {"expect", report["expect"]}};
   report["warnings"] = Json::array();
   return report;
 }
@@ -100,10 +103,13 @@ int RunGolden(const Arguments& arguments, Console& console) {
   const auto count = std::count_if(results.begin(), results.end(), differs);
   if (count == 0) return kOk;
   const GoldenResult& first = *std::find_if(results.begin(), results.end(), differs);
+  const auto [error, tolerance] = Against(first.max_abs_error, GoldenTolerance(arguments, first));
   throw ExitError(
       kMismatch, ErrorCode::kCorrupt,
       fmt::format("{} of {} differ by more than allowed", count, CountOf(static_cast<int64_t>(results.size()), "file")),
-      fmt::format("first: {}, {:.3e} > {:.0e}", first.file, first.max_abs_error, GoldenTolerance(arguments, first)));
+      fmt::format("first: {}, {} > {}", first.file, error, tolerance),
+      arguments.Given("tol") ? "a larger --tol, if such an error is fine"
+                             : "--tol X allows another error; a file that is sound makes this a bug worth a report");
 }
 
 double LogitsTolerance(const Model& model, const ExpectResult& result) {
@@ -124,9 +130,11 @@ int RunExpect(const Arguments& arguments, Console& console) {
   console.Answer(console.json() ? JsonText(ExpectJson(arguments, *model, comparison)) : ExpectText(comparison));
   console.Finish();
   if (comparison.Holds()) return kOk;
+  const auto [error, tolerance] = Against(result.max_abs_error, comparison.tolerance);
   throw ExitError(kMismatch, ErrorCode::kCorrupt, "the logits are not those expected",
-                  fmt::format("worst error {:.3e}, tolerance {}; {} of {} greedy tokens equal", result.max_abs_error,
-                              Number(comparison.tolerance), result.greedy_equal, result.greedy_total));
+                  fmt::format("worst error {}, tolerance {}; {} of {} greedy tokens equal", error, tolerance,
+                              Count(result.greedy_equal), Count(result.greedy_total)),
+                  "--compute f64, to tell the arithmetic's rounding from another model or other tokens");
 }
 
 }  // namespace ekvi::cli

@@ -51,7 +51,7 @@ void CheckLogits(std::span<const double> logits, const Candidate& best, size_t p
 
 void CheckAllowed(const Candidate& best, size_t position) {
   if (best.weight > 0) return;
-  throw Error(ErrorCode::kInvalidArgument, "logit_bias forbids every token",
+  throw Error(ErrorCode::kInvalidArgument, "the logit bias forbids every token",
               fmt::format("token position {}: all logits are -inf", position), "give at least one token a finite bias");
 }
 

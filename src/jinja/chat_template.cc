@@ -18,11 +18,19 @@ struct ChatTemplate::Impl {
 
 namespace {
 
+std::string HintOf(const jinja::Failure& failure) {
+  if (!failure.hint.empty()) return failure.hint;
+  if (failure.raised) return "messages that the template takes: it says which it refuses";
+  return failure.code == ErrorCode::kCorrupt ? "another input, or the template with that line mended"
+                                             : "a template that does without it";
+}
+
 [[noreturn]] void Throw(const jinja::Failure& failure, const std::string& name) {
   const std::string place = failure.line > 0 ? fmt::format("{}, line {}", name, failure.line) : name;
-  if (!failure.raised) throw Error(failure.code, fmt::format("{}: {}", place, failure.message), "", failure.hint);
+  if (!failure.raised) throw Error(failure.code, fmt::format("{}: {}", place, failure.message), "", HintOf(failure));
   const std::string message = failure.message.empty() ? "the chat template refuses the conversation" : failure.message;
-  throw Error(ErrorCode::kInvalidArgument, message, fmt::format("raised by the chat template {}", place));
+  throw Error(ErrorCode::kInvalidArgument, message, fmt::format("raised by the chat template {}", place),
+              HintOf(failure));
 }
 
 jinja::Value ReadVariables(std::string_view variables) {
@@ -46,7 +54,8 @@ ChatTemplate& ChatTemplate::operator=(ChatTemplate&&) noexcept = default;
 const std::string& ChatTemplate::name() const { return impl_->name; }
 
 ChatTemplate ChatTemplate::Parse(std::string_view source, std::string name) {
-  if (!base::IsUtf8(source)) throw Error(ErrorCode::kCorrupt, name + ": the chat template is not UTF-8");
+  if (!base::IsUtf8(source))
+    throw Error(ErrorCode::kCorrupt, name + ": the chat template is not UTF-8", "", "the template in UTF-8");
   try {
     jinja::Program program = jinja::ParseTemplate(source);
     return ChatTemplate(std::make_unique<Impl>(Impl{std::move(name), std::move(program)}));

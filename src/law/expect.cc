@@ -9,6 +9,7 @@
 
 #include "ekvi/cache.h"
 #include "ekvi/error.h"
+#include "files/reader_error.h"
 #include "law/greedy_walk.h"
 #include "law/reference.h"
 
@@ -17,8 +18,6 @@ namespace {
 
 // Tokens a step computes at most, whatever the setup says: bounds the logits held at once.
 constexpr int64_t kChunkMax = 64;
-// Tokens of the text that the greedy continuation starts from.
-constexpr int64_t kGreedyPrompt = 8;
 
 struct Expected {
   std::vector<int32_t> tokens;
@@ -43,6 +42,19 @@ std::vector<int64_t> Indices(const files::SafetensorsFile& file, std::string_vie
       Refuse(file, fmt::format("'{}' is out of range", name), fmt::format("{} of {}", index, count));
   }
   return indices;
+}
+
+// The file may be right for another model: what does not fit this one is the caller's choice.
+void CheckFits(const files::SafetensorsFile& file, const Expected& e, int64_t context) {
+  const auto tokens = static_cast<int64_t>(e.tokens.size());
+  const int64_t walked = e.greedy.empty() ? 0 : std::min(kGreedyPrompt, tokens) + static_cast<int64_t>(e.greedy.size());
+  const int64_t most = std::max(tokens, walked);
+  if (most <= context) return;
+  throw Error(
+      ErrorCode::kInvalidArgument, fmt::format("{}: the tokens do not fit the model's context", file.name()),
+      fmt::format("{} tokens{} > {}", files::Digits(static_cast<uint64_t>(most)),
+                  walked > tokens ? " with the greedy ones" : "", files::Digits(static_cast<uint64_t>(context))),
+      "logits of fewer tokens, or a model with a longer context");
 }
 
 Expected Read(const files::SafetensorsFile& file, int vocabulary) {
@@ -118,6 +130,7 @@ void CompareGreedy(const Expected& e, const ExpectSetup& setup, ExpectResult& re
 
 ExpectResult CompareExpected(const ExpectSetup& setup, const files::SafetensorsFile& file) {
   const Expected expected = Read(file, setup.model->vocabulary());
+  CheckFits(file, expected, setup.model->context());
   ExpectResult result;
   CompareLogits(expected, setup, result);
   CompareGreedy(expected, setup, result);

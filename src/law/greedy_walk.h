@@ -13,6 +13,9 @@
 
 namespace ekvi::law {
 
+// Tokens of a text that its greedy continuation starts from.
+inline constexpr int64_t kGreedyPrompt = 8;
+
 class GreedyWalk {
  public:
   // Continues `prompt` by `steps` tokens, fewer where the model's context ends.

@@ -4,20 +4,13 @@
 
 #include <algorithm>
 
+#include "files/reader_error.h"
 #include "law/greedy_walk.h"
 
 namespace ekvi::law {
 namespace {
 
-std::string Grouped(int64_t number) {
-  const std::string digits = std::to_string(number);
-  std::string text;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
-}
+std::string Grouped(int64_t number) { return files::Digits(static_cast<uint64_t>(number)); }
 
 std::string ComparedText(int64_t positions, const Reference& reference) {
   return fmt::format("{} × {}", Grouped(positions), Grouped(reference.logits().vocabulary()));
@@ -133,7 +126,8 @@ PathResult RunPath(const Subject& subject, const Reference& reference, const Pat
 PathResult ForkedAndTruncated(const Subject& subject, const Reference& reference) {
   Walk walk(subject, reference, {}, {.paged = true, .block_tokens = 16}, 2);
   const auto tokens = static_cast<int64_t>(reference.tokens().size());
-  const int64_t middle = tokens / 2 - 1, end = tokens - tokens / 8, back = std::max<int64_t>(0, middle - 7);
+  const int64_t middle = std::max<int64_t>(0, tokens / 2 - 1), end = tokens - tokens / 8,
+                back = std::max<int64_t>(0, middle - 7);
   const std::vector<int32_t> other(reference.tokens().rbegin(), reference.tokens().rend());
   const auto result = [&] { return ResultOf("forked and truncated", walk, reference); };
   walk.Feed(0, 0, middle, Cut::kRandom);
@@ -166,10 +160,10 @@ PathResult FutureTokensChanged(const Subject& subject, const Reference& referenc
 }
 
 PathResult NoCacheAtAll(const Subject& subject, const Reference& reference, int64_t greedy) {
-  const int64_t first = std::min<int64_t>(8, static_cast<int64_t>(reference.tokens().size()));
+  const int64_t first = std::min(kGreedyPrompt, static_cast<int64_t>(reference.tokens().size()));
   const GreedyWalk walk(subject, reference.tokens().first(static_cast<size_t>(first)), greedy);
-  return {.name = fmt::format("no cache at all, {} steps", walk.steps()),
-          .compared = fmt::format("{} tokens", walk.steps()),
+  return {.name = fmt::format("no cache at all, {} steps", Grouped(walk.steps())),
+          .compared = fmt::format("{} tokens", Grouped(walk.steps())),
           .identical = walk.difference().empty(),
           .difference = walk.difference()};
 }

@@ -8,6 +8,8 @@
 #include "base/fault.h"
 #include "ekvi/error.h"
 #include "ekvi/machine.h"
+#include "files/reader_error.h"
+#include "law/greedy_walk.h"
 
 namespace ekvi::law {
 namespace {
@@ -34,11 +36,17 @@ ReferenceSetup SetupOf(const SessionOptions& session) {
           .chunk = session.chunk};
 }
 
-std::string ReferenceText(const VerifyOptions& options, int64_t tokens) {
+std::string TokensText(int64_t count, const char* kind = "") {
+  return fmt::format("{}{} token{}", files::Digits(static_cast<uint64_t>(count)), kind, count == 1 ? "" : "s");
+}
+
+// The greedy tokens are those that NoCacheAtAll reaches before the context ends.
+std::string ReferenceText(const VerifyOptions& options, int64_t tokens, int64_t context) {
   const std::string pass = tokens <= options.session.chunk
-                               ? fmt::format("one pass over {} tokens", tokens)
-                               : fmt::format("{} tokens in chunks of {}", tokens, options.session.chunk);
-  return fmt::format("{}, then {} greedy tokens", pass, options.greedy);
+                               ? fmt::format("one pass over {}", TokensText(tokens))
+                               : fmt::format("{} in chunks of {}", TokensText(tokens), options.session.chunk);
+  const int64_t greedy = std::min(options.greedy, context - std::min<int64_t>(kGreedyPrompt, tokens));
+  return fmt::format("{}, then {}", pass, TokensText(greedy, " greedy"));
 }
 
 }  // namespace
@@ -75,8 +83,10 @@ VerifyReport Prove(const Subject& subject, const VerifyOptions& options,
   const int64_t tokens = std::clamp<int64_t>(options.tokens, 1, context);
   const Reference reference(subject, tokens, options.seed, SetupOf(options.session));
 
-  VerifyReport report{
-      .ok = true, .reference = ReferenceText(options, tokens), .logits_sha256 = reference.Sha256(), .paths = {}};
+  VerifyReport report{.ok = true,
+                      .reference = ReferenceText(options, tokens, context),
+                      .logits_sha256 = reference.Sha256(),
+                      .paths = {}};
   const auto add = [&](PathResult result) {
     report.ok = report.ok && result.identical;
     if (on_path) on_path(result);

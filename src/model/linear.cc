@@ -188,7 +188,8 @@ Linear<T>::Linear(const MatrixView& matrix, std::vector<T> bias, base::ThreadPoo
   panels_ = arena != nullptr ? arena->Take(*bytes) : base::AlignedBuffer(*bytes);
   if (const auto bad = PackPanels<T>(matrix, panels_.data(), pool)) {
     throw Error(ErrorCode::kCorrupt, tensor + " holds a value that is not finite",
-                fmt::format("output {}, input {} of {} × {}", bad->output, bad->input, outputs_, inputs_));
+                fmt::format("output {}, input {} of {} × {}", bad->output, bad->input, outputs_, inputs_),
+                "such a model cannot give finite logits: fetch or convert it again");
   }
 }
 

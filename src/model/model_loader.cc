@@ -169,11 +169,33 @@ std::unique_ptr<const text::Tokenizer> FolderTokenizer(const fs::path& folder) {
   return fs::exists(folder / "tokenizer.json", ignored) ? text::LoadTokenizerFolder(folder) : nullptr;
 }
 
+// A folder that somebody keeps GGUF files in is not one model: throws with the first of their names, if there are any.
+void RefuseFolderOfGguf(const fs::path& folder) {
+  static constexpr size_t kShown = 5, kLooked = 1000;
+  std::vector<std::string> names;
+  std::error_code error;
+  size_t looked = 0;
+  for (auto entry = fs::directory_iterator(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    if (++looked > kLooked) break;
+    if (entry->path().extension() == ".gguf") names.push_back(entry->path().filename().string());
+  }
+  if (names.empty()) return;
+  std::ranges::sort(names);
+  const size_t shown = std::min(names.size(), kShown);
+  std::string list;
+  for (size_t i = 0; i < shown; ++i) list += (i == 0 ? "" : ", ") + names[i];
+  if (shown < names.size()) list += fmt::format(" and {} more", names.size() - shown);
+  throw files::FileError(ErrorCode::kNotFound, folder.string(), "the folder holds GGUF files: one of them is a model",
+                         list, "name the file: " + (folder / names[0]).string());
+}
+
 LoadedModel LoadFolder(const fs::path& folder, Compute compute) {
   const base::ScopedFpEnv environment;
   const fs::path config_path = folder / "config.json";
   std::error_code ignored;
   if (!fs::exists(config_path, ignored)) {
+    RefuseFolderOfGguf(folder);
     throw files::FileError(ErrorCode::kNotFound, folder.string(), "config.json is missing",
                            "a folder with config.json and .safetensors files is wanted",
                            "name a folder in the format of Hugging Face, or a GGUF file");

@@ -50,7 +50,10 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tok
   }
 }
 
-std::vector<TextPart> AddedTokens::Split(std::string_view text, bool special) const {
+bool AddedTokens::has_special() const { return std::ranges::any_of(tokens_, &AddedToken::special); }
+
+std::vector<TextPart> AddedTokens::Split(std::string_view text, bool special,
+                                         std::span<const std::string_view> plain) const {
   std::vector<TextPart> parts;
   size_t done = 0;
   for (size_t at = 0; at < text.size();) {
@@ -59,15 +62,19 @@ std::vector<TextPart> AddedTokens::Split(std::string_view text, bool special) co
       continue;
     }
     const AddedToken* longest = nullptr;
-    size_t end = at;
+    size_t end = at, covered = at;
     uint32_t node = PieceTrie::kRoot;
     for (size_t i = at; i < text.size(); ++i) {
       node = trie_.Step(node, static_cast<uint8_t>(text[i]));
       if (node == PieceTrie::kNowhere) break;
-      if (trie_.Token(node) >= 0) longest = &tokens_[trie_.Token(node)], end = i + 1;
+      if (trie_.Token(node) < 0) continue;
+      const AddedToken& token = tokens_[trie_.Token(node)];
+      covered = i + 1;
+      if (token.special && ReachesInto(plain, text.substr(at, covered - at))) continue;
+      longest = &token, end = covered;
     }
     if (longest == nullptr) {
-      ++at;
+      at = std::max(at + 1, covered);
       continue;
     }
     const size_t begin = at;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +33,9 @@ class AddedTokens {
   // The parts of a valid text in order, none empty. The longest name at the leftmost place first; one that may not
   // stand there is passed over, with what it covers. Time is the length of the text times that of the longest name.
   // With the white space that two neighbours take, tokens may stand at the same place.
-  std::vector<TextPart> Split(std::string_view text, bool special) const;
+  // `plain`: parts of the text in which, and over whose edges, special tokens are not found (EncodeOptions::plain).
+  std::vector<TextPart> Split(std::string_view text, bool special, std::span<const std::string_view> plain = {}) const;
+  bool has_special() const;
 
  private:
   std::vector<AddedToken> tokens_;

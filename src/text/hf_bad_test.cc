@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/random.h"
 #include "files/reader_expect_error.h"
 #include "text/regex.h"
@@ -33,6 +35,27 @@ TEST(HfTokenizer, SoundFile_Loads) {
   const auto tokenizer = Json().Load();
   EXPECT_EQ(tokenizer->Encode("ab ba"), (std::vector<int32_t>{4, 3, 4, 2, 1}));
   EXPECT_EQ(tokenizer->Decode(std::vector<int32_t>{4, 3, 4, 2, 1}), "ab ba");
+}
+
+// Whether special tokens are looked for in the text or in the normalized text.
+TEST(HfTokenizer, BR_86_PlainParts_HaveNoSpecialTokens) {
+  for (const char* normalized : {"false", "true"}) {
+    const auto tokenizer = Json{.normalizer = R"({"type":"Lowercase"})",
+                                .added = R"([{"id":0,"content":"<u>","special":true,"normalized":)" +
+                                         std::string(normalized) + R"(},{"id":5,"content":"ba","special":false}])"}
+                               .Load();
+    const std::string text = "<u>a<u>ba<u>";
+    const auto encode = [&](std::vector<std::string_view> plain) {
+      const auto ids = tokenizer->Encode(text, {.begin = false, .special = true, .plain = plain});
+      return std::pair(std::ranges::count(ids, 0), std::ranges::count(ids, 5));
+    };
+    const std::string_view whole = text;
+    EXPECT_EQ(encode({}), std::pair(3l, 1l)) << normalized;
+    // What no piece writes is the unknown token, which is <u>: three characters of one name.
+    EXPECT_EQ(encode({whole.substr(4, 1)}).first, 5) << normalized;
+    EXPECT_EQ(encode({whole.substr(6, 1)}).first, 5) << normalized;
+    EXPECT_EQ(encode({whole}), std::pair(9l, 1l)) << normalized;
+  }
 }
 
 TEST(HfTokenizer, WhatIsNotSupported_IsRefusedByNameAndPlace) {

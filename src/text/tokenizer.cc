@@ -34,7 +34,7 @@ std::vector<int32_t> Tokenizer::Encode(std::string_view text, const EncodeOption
   }
   std::vector<int32_t> ids;
   if (options.begin) ids.assign(vocabulary_.prefix().begin(), vocabulary_.prefix().end());
-  EncodeText(text, options.special, ids);
+  EncodeText(text, options, ids);
   return ids;
 }
 
@@ -67,6 +67,16 @@ std::string_view Tokenizer::Piece(int32_t token) const { return vocabulary_.Piec
 
 bool Tokenizer::IsControl(int32_t token) const {
   return vocabulary_.Kind(Checked(vocabulary_, token)) == PieceKind::kControl;
+}
+
+std::vector<std::string_view> Tokenizer::ControlNames() const {
+  std::vector<std::string_view> names;
+  for (int32_t id = 0; id < vocabulary_.size(); ++id) {
+    const PieceKind kind = vocabulary_.Kind(id);
+    const bool on_request = kind == PieceKind::kControl || kind == PieceKind::kUnknown;
+    if (on_request && !vocabulary_.Piece(id).empty()) names.push_back(vocabulary_.Piece(id));
+  }
+  return names;
 }
 
 }  // namespace ekvi::text

@@ -31,6 +31,7 @@ class Tokenizer : public ekvi::Tokenizer {
   std::unique_ptr<TextStream> NewTextStream(std::span<const int32_t> before = {}) const final;
   std::string_view Piece(int32_t token) const final;
   bool IsControl(int32_t token) const final;
+  std::vector<std::string_view> ControlNames() const final;
   int32_t size() const final { return vocabulary_.size(); }
   std::optional<int32_t> begin_token() const final { return vocabulary_.begin(); }
   std::span<const int32_t> end_tokens() const final { return vocabulary_.ends(); }
@@ -45,8 +46,9 @@ class Tokenizer : public ekvi::Tokenizer {
   // `name` is what Description begins with.
   Tokenizer(std::string_view name, Vocabulary vocabulary);
 
-  // Appends the ids of a text, at most 64 MiB of any bytes. Control tokens only where `special`.
-  virtual void EncodeText(std::string_view text, bool special, std::vector<int32_t>& ids) const = 0;
+  // Appends the ids of a text, at most 64 MiB of any bytes. Control tokens only where options.special and not
+  // options.plain. options.begin is for the caller.
+  virtual void EncodeText(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& ids) const = 0;
   // As AppendBytes, for a token of the vocabulary.
   virtual void AppendToken(int32_t token, TextPlace& place, std::string& bytes) const = 0;
 

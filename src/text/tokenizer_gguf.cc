@@ -9,9 +9,10 @@ GgufTokenizer::GgufTokenizer(std::string_view name, Vocabulary vocabulary)
       always_(this->vocabulary(), {PieceKind::kUserDefined}),
       on_request_(this->vocabulary(), {PieceKind::kUserDefined, PieceKind::kControl, PieceKind::kUnknown}) {}
 
-void GgufTokenizer::EncodeText(std::string_view text, bool special, std::vector<int32_t>& ids) const {
+void GgufTokenizer::EncodeText(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& ids) const {
   TextPlace place;
-  for (const TextPart& part : (special ? on_request_ : always_).Split(text)) {
+  const auto parts = options.special ? on_request_.Split(text, {options.plain, &always_}) : always_.Split(text);
+  for (const TextPart& part : parts) {
     if (part.token) {
       ids.push_back(*part.token);
     } else {

@@ -25,7 +25,7 @@ class GgufTokenizer : public Tokenizer {
   virtual void AppendUserDefined(std::string_view piece, std::string& bytes) const { bytes += piece; }
 
  private:
-  void EncodeText(std::string_view text, bool special, std::vector<int32_t>& ids) const final;
+  void EncodeText(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& ids) const final;
   void AppendToken(int32_t token, TextPlace& place, std::string& bytes) const final;
 
   TokenizerSpecials always_, on_request_;

@@ -1,5 +1,7 @@
 #include "text/tokenizer_hf.h"
 
+#include <algorithm>
+
 #include "base/utf8.h"
 #include "text/byte_alphabet.h"
 #include "text/encode_pieces.h"
@@ -10,16 +12,17 @@ namespace {
 // The way of one text through the parts.
 class TextEncoder {
  public:
-  TextEncoder(const HfTokenizerParts& parts, bool special, WordEncoder& encoder, std::vector<int32_t>& ids)
-      : parts_(parts), special_(special), encoder_(encoder), ids_(ids) {}
+  TextEncoder(const HfTokenizerParts& parts, const EncodeOptions& options, WordEncoder& encoder,
+              std::vector<int32_t>& ids)
+      : parts_(parts), options_(options), encoder_(encoder), ids_(ids) {}
 
   void Encode(std::string_view text, bool first) {
     const char* const begin = text.data();
-    for (const TextPart& part : parts_.raw.Split(text, special_)) {
+    for (const TextPart& part : parts_.raw.Split(text, options_.special, options_.plain)) {
       if (part.token) {
         ids_.push_back(*part.token);
       } else {
-        EncodePart(part.text, first && part.text.data() == begin);
+        EncodeAround(part.text, first && part.text.data() == begin);
       }
     }
   }
@@ -32,15 +35,32 @@ class TextEncoder {
   }
 
  private:
-  void EncodePart(std::string_view text, bool first) {
-    if (parts_.normalizer == nullptr) return EncodeNormalized(text, first);
-    std::string normalized(text);
-    parts_.normalizer->Apply(normalized);
-    EncodeNormalized(normalized, first);
+  // Special tokens that are looked for in normalized text, where places are others: it is cut where others' parts end.
+  void EncodeAround(std::string_view text, bool first) {
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    const auto encode_to = [&](const char* to, bool special) {
+      if (to > at) EncodePart({at, static_cast<size_t>(to - at)}, first && at == text.data(), special);
+      at = std::max(at, to);
+    };
+    const bool cut = options_.special && parts_.normalized.has_special();
+    for (const std::string_view plain : cut ? options_.plain : std::span<const std::string_view>()) {
+      if (plain.data() + plain.size() <= at || plain.data() >= end) continue;
+      encode_to(plain.data(), true);
+      encode_to(std::min(end, plain.data() + plain.size()), false);
+    }
+    encode_to(end, options_.special);
   }
 
-  void EncodeNormalized(std::string_view text, bool first) {
-    for (const TextPart& part : parts_.normalized.Split(text, special_)) {
+  void EncodePart(std::string_view text, bool first, bool special) {
+    if (parts_.normalizer == nullptr) return EncodeNormalized(text, first, special);
+    std::string normalized(text);
+    parts_.normalizer->Apply(normalized);
+    EncodeNormalized(normalized, first, special);
+  }
+
+  void EncodeNormalized(std::string_view text, bool first, bool special) {
+    for (const TextPart& part : parts_.normalized.Split(text, special)) {
       if (part.token) {
         ids_.push_back(*part.token);
       } else {
@@ -50,7 +70,7 @@ class TextEncoder {
   }
 
   const HfTokenizerParts& parts_;
-  bool special_;
+  const EncodeOptions& options_;
   WordEncoder& encoder_;
   std::vector<int32_t>& ids_;
 };
@@ -60,9 +80,9 @@ class TextEncoder {
 HfTokenizer::HfTokenizer(std::string_view name, Vocabulary vocabulary, HfTokenizerParts parts)
     : Tokenizer(name, std::move(vocabulary)), parts_(std::move(parts)) {}
 
-void HfTokenizer::EncodeText(std::string_view text, bool special, std::vector<int32_t>& ids) const {
+void HfTokenizer::EncodeText(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& ids) const {
   const auto encoder = parts_.model->NewEncoder(text.size(), ids);
-  TextEncoder way(parts_, special, *encoder, ids);
+  TextEncoder way(parts_, options, *encoder, ids);
   bool first = true;
   for (const Utf8Run& run : Utf8Runs(text)) {
     if (run.valid) {

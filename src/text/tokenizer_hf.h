@@ -32,7 +32,7 @@ class HfTokenizer : public Tokenizer {
   HfTokenizer(std::string_view name, Vocabulary vocabulary, HfTokenizerParts parts);
 
  private:
-  void EncodeText(std::string_view text, bool special, std::vector<int32_t>& ids) const override;
+  void EncodeText(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& ids) const override;
   void AppendToken(int32_t token, TextPlace& place, std::string& bytes) const override;
 
   HfTokenizerParts parts_;

@@ -39,7 +39,17 @@ std::vector<TextPart> Parts(std::string_view text, const Taken& taken) {
   return parts;
 }
 
+std::span<const std::string_view>::iterator FirstEndingBehind(std::span<const std::string_view> parts,
+                                                              const char* place) {
+  return std::ranges::partition_point(parts, [&](std::string_view part) { return part.data() + part.size() <= place; });
+}
+
 }  // namespace
+
+bool ReachesInto(std::span<const std::string_view> parts, std::string_view name) {
+  const auto part = FirstEndingBehind(parts, name.data());
+  return part != parts.end() && part->data() < name.data() + name.size();
+}
 
 TokenizerSpecials::TokenizerSpecials(const Vocabulary& vocabulary, std::initializer_list<PieceKind> kinds) {
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
@@ -69,10 +79,22 @@ const TokenizerSpecials::Name* TokenizerSpecials::LongestAt(std::string_view tex
   return longest;
 }
 
-std::vector<TextPart> TokenizerSpecials::Split(std::string_view text) const {
+const TokenizerSpecials::Name* TokenizerSpecials::LongestAt(std::string_view text, size_t bytes_max,
+                                                            const Foreign& foreign) const {
+  const Name* longest = LongestAt(text, bytes_max);
+  if (longest == nullptr || !ReachesInto(foreign.parts, text.substr(0, longest->text.size()))) return longest;
+  const auto part = FirstEndingBehind(foreign.parts, text.data());
+  const size_t before = part->data() > text.data() ? static_cast<size_t>(part->data() - text.data()) : 0;
+  const Name* short_of_it = LongestAt(text, std::min(bytes_max, before));
+  const Name* anywhere = foreign.anywhere->LongestAt(text, bytes_max);
+  if (short_of_it == nullptr || anywhere == nullptr) return short_of_it == nullptr ? anywhere : short_of_it;
+  return short_of_it->text.size() > anywhere->text.size() ? short_of_it : anywhere;
+}
+
+std::vector<TextPart> TokenizerSpecials::Split(std::string_view text, const Foreign& foreign) const {
   std::priority_queue<Candidate> candidates;
   const auto propose = [&](size_t begin, size_t bytes_max) {
-    const Name* name = LongestAt(text.substr(begin), bytes_max);
+    const Name* name = LongestAt(text.substr(begin), bytes_max, foreign);
     if (name != nullptr) candidates.push({begin, name->text.size(), name->id});
   };
   for (size_t at = 0; at < text.size(); ++at) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct TextPart {
   std::optional<int32_t> token;
 };
 
+// Whether `name` overlaps one of `parts`. Both are of the same text; the parts in order, none overlapping.
+bool ReachesInto(std::span<const std::string_view> parts, std::string_view name);
+
 class TokenizerSpecials {
  public:
   // The names are those of the vocabulary's pieces of the given kinds; the vocabulary's bytes must outlive this.
@@ -25,7 +29,13 @@ class TokenizerSpecials {
 
   // The parts in order, none empty. Longest names first (llama.cpp's rule, under which a long name in the text is never
   // cut by a shorter one that begins before it), then lower ids, then left to right. n log n in the length of the text.
-  std::vector<TextPart> Split(std::string_view text) const;
+  // In parts of the text that are `foreign`, and over their edges, only the names of `anywhere` are found.
+  struct Foreign {
+    std::span<const std::string_view> parts = {};
+    const TokenizerSpecials* anywhere = nullptr;  // needed where there are parts
+  };
+  std::vector<TextPart> Split(std::string_view text, const Foreign& foreign) const;
+  std::vector<TextPart> Split(std::string_view text) const { return Split(text, {}); }
 
  private:
   struct Name {
@@ -34,6 +44,7 @@ class TokenizerSpecials {
   };
   // The longest name that `text` begins with and that has at most `bytes_max` bytes; nullptr where there is none.
   const Name* LongestAt(std::string_view text, size_t bytes_max) const;
+  const Name* LongestAt(std::string_view text, size_t bytes_max, const Foreign& foreign) const;
 
   std::vector<Name> names_;  // sorted by text, none twice
   std::array<bool, 256> begins_{};

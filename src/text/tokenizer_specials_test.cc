@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "text/tokenizer_test_vocabulary.h"
 
@@ -79,6 +80,63 @@ TEST(TokenizerSpecials, KindsNotAskedFor_ArePlainText) {
       both(pieces, {PieceKind::kUserDefined, PieceKind::kControl});
   EXPECT_EQ(Split(always, "<c><u>"), (std::vector<Part>{{"<c>", -1}, {"<u>", 4}}));
   EXPECT_EQ(Split(both, "<c><u>"), (std::vector<Part>{{"<c>", 3}, {"<u>", 4}}));
+}
+
+// The twin: what a name may cover is known byte by byte.
+TEST(TokenizerSpecials, ForeignParts_HaveNoNamesThatReachIntoThem) {
+  constexpr uint64_t kSeed = 13;
+  base::Random random(kSeed);
+  const auto word = [&](uint64_t length) {
+    std::string text;
+    for (uint64_t i = 0; i < length; ++i) text += "abc"[random.Below(3)];
+    return text;
+  };
+  for (int round = 0; round < 3000; ++round) {
+    TestVocabulary vocabulary;
+    vocabulary.bytes = false;
+    for (uint64_t i = 0, n = random.Below(8); i < n; ++i) {
+      const std::string name = word(1 + random.Below(5));
+      vocabulary.pieces.push_back(random.Below(2) == 0 ? UserDefined(name) : Control(name));
+    }
+    const Vocabulary pieces = vocabulary.Build();
+    const TokenizerSpecials anywhere(pieces, {PieceKind::kUserDefined}),
+        all(pieces, {PieceKind::kUserDefined, PieceKind::kControl});
+    const std::string text = word(random.Below(30));
+    std::vector<std::string_view> foreign;
+    std::vector<bool> is_foreign(text.size());
+    for (size_t at = random.Below(6); at < text.size(); at += 1 + random.Below(8)) {
+      const size_t bytes = std::min<size_t>(1 + random.Below(3), text.size() - at);
+      foreign.push_back(std::string_view(text).substr(at, bytes));
+      for (size_t i = 0; i < bytes; ++i) is_foreign[at + i] = true;
+      at += bytes;
+    }
+    std::string joined;
+    for (const TextPart& part : all.Split(text, {foreign, &anywhere})) {
+      const auto touched = std::ranges::any_of(std::views::iota(size_t{0}, part.text.size()),
+                                               [&](size_t i) { return is_foreign[joined.size() + i]; });
+      const bool control = part.token && pieces.Kind(*part.token) == PieceKind::kControl;
+      ASSERT_FALSE(control && touched) << "seed " << kSeed << ", round " << round << ": " << text;
+      joined += part.text;
+    }
+    ASSERT_EQ(joined, text);
+    const std::vector<std::string_view> whole = {text};
+    ASSERT_EQ(all.Split(text, {whole, &anywhere}).size(), anywhere.Split(text).size()) << "seed " << kSeed;
+    ASSERT_EQ(all.Split(text, {{}, &anywhere}).size(), all.Split(text).size()) << "seed " << kSeed;
+  }
+}
+
+TEST(TokenizerSpecials, AShorterNameInFrontOfForeignTextIsFound) {
+  TestVocabulary vocabulary{{Control("<c>x"), UserDefined("xy")}, false};
+  const Vocabulary pieces = vocabulary.Build();
+  const TokenizerSpecials anywhere(pieces, {PieceKind::kUserDefined}),
+      all(pieces, {PieceKind::kUserDefined, PieceKind::kControl});
+  const std::string text = "<s><c>xy";
+  const std::vector<std::string_view> foreign = {std::string_view(text).substr(6)};
+  std::vector<Part> parts;
+  for (const TextPart& part : all.Split(text, {foreign, &anywhere})) {
+    parts.emplace_back(part.text, part.token.value_or(-1));
+  }
+  EXPECT_EQ(parts, (std::vector<Part>{{"<s>", 1}, {"<c>", -1}, {"xy", 4}}));
 }
 
 // Runs of every length are names, as in vocabularies with runs of line ends.
