@@ -11,7 +11,7 @@
 
 #include "ekvi/tokenizer.h"
 #include "files/gguf.h"
-#include "text/tokenizer_vocabulary.h"
+#include "text/vocabulary/vocabulary.h"
 
 namespace ekvi::text {
 
@@ -60,5 +60,11 @@ class Tokenizer : public ekvi::Tokenizer {
 // or holds an id outside the vocabulary; kUnsupported for another model or pre-tokenizer, over 2^22 pieces, or a piece
 // over 4,096 bytes.
 std::unique_ptr<Tokenizer> LoadTokenizer(const files::GgufFile& file);
+
+// The tokenizer of a folder that holds tokenizer.json. Also read where they are there: tokenizer_config.json for the
+// begin and end tokens and whether the former is put in front, generation_config.json (else config.json) for further
+// end tokens. Truncation and padding that tokenizer.json may ask for are never done. Errors: kNotFound without
+// tokenizer.json; kCorrupt and kUnsupported naming file and place.
+std::unique_ptr<Tokenizer> LoadTokenizerFolder(const std::filesystem::path& folder);
 
 }  // namespace ekvi::text

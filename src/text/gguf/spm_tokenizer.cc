@@ -1,0 +1,88 @@
+// Where no piece of the vocabulary holds a space mark behind another character, no join can reach across the start of a
+// word, so each word, with the marks in front of it, is merged alone: the same ids, with a queue as short as the word.
+#include "text/gguf/spm_tokenizer.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "files/reader_error.h"
+#include "text/model/spm_merger.h"
+
+namespace ekvi::text {
+namespace {
+
+// The first place in `text`, behind `from`, where a mark follows something that is no mark; its size where there is
+// none.
+size_t NextWord(std::string_view text, size_t from) {
+  while (text.substr(from).starts_with(kSpaceMark)) from += kSpaceMark.size();
+  return std::min(text.find(kSpaceMark, from), text.size());
+}
+
+bool HoldsInnerMark(std::string_view piece) { return NextWord(piece, 0) != piece.size(); }
+
+std::string MarkSpaces(std::string_view text, bool prefix) {
+  std::string marked(prefix ? kSpaceMark : std::string_view());
+  marked.reserve(marked.size() + text.size() + text.size() / 2);
+  for (const char c : text) {
+    if (c == ' ') {
+      marked += kSpaceMark;
+    } else {
+      marked += c;
+    }
+  }
+  return marked;
+}
+
+}  // namespace
+
+SpmTokenizer::SpmTokenizer(Vocabulary vocabulary) : GgufTokenizer("llama", std::move(vocabulary)), words_apart_(true) {
+  const Vocabulary& pieces = this->vocabulary();
+  for (int32_t id = 0; id < pieces.size() && words_apart_; ++id) words_apart_ = !HoldsInnerMark(pieces.Piece(id));
+}
+
+void SpmTokenizer::EncodePlain(std::string_view text, TextPlace place, std::vector<int32_t>& ids) const {
+  const std::string marked = MarkSpaces(text, place.start && vocabulary().add_space_prefix());
+  SpmMerger merger(vocabulary());
+  Last last = Last::kKnown;
+  for (size_t begin = 0; begin < marked.size();) {
+    const size_t end = words_apart_ ? NextWord(marked, begin) : marked.size();
+    const std::string_view word = std::string_view(marked).substr(begin, end - begin);
+    for (const SpmMerger::Symbol& symbol : merger.Merge(word)) {
+      if (symbol.bytes == 0) continue;
+      if (symbol.token < 0) {
+        last = AppendFallback(word.substr(symbol.begin, symbol.bytes), last, ids);
+      } else {
+        ids.push_back(symbol.token);
+        last = Last::kKnown;
+      }
+    }
+    begin = end;
+  }
+}
+
+SpmTokenizer::Last SpmTokenizer::AppendFallback(std::string_view symbol, Last last, std::vector<int32_t>& ids) const {
+  const std::string_view bytes = symbol == kSpaceMark ? " " : symbol;
+  const auto token_of = [this](char c) { return vocabulary().ByteToken(static_cast<uint8_t>(c)); };
+  if (std::ranges::all_of(bytes, [&](char c) { return token_of(c).has_value(); })) {
+    for (const char c : bytes) ids.push_back(*token_of(c));
+    return Last::kKnown;
+  }
+  if (!vocabulary().unknown()) {
+    throw Error(ErrorCode::kUnsupported, fmt::format("the vocabulary cannot write {}", files::Quote(bytes)),
+                fmt::format("{} pieces, no byte pieces for it and no unknown token", vocabulary().size()));
+  }
+  if (last == Last::kKnown) ids.push_back(*vocabulary().unknown());
+  return Last::kUnknown;
+}
+
+void SpmTokenizer::AppendPiece(std::string_view piece, TextPlace place, std::string& bytes) const {
+  AppendUnmarked(piece, place, bytes);
+}
+
+void SpmTokenizer::AppendUserDefined(std::string_view piece, std::string& bytes) const {
+  AppendUnmarked(piece, {.start = false}, bytes);
+}
+
+}  // namespace ekvi::text

@@ -1,0 +1,80 @@
+#include "text/vocabulary/vocabulary.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+
+namespace ekvi::text {
+namespace {
+
+bool IsText(PieceKind kind) { return kind == PieceKind::kNormal || kind == PieceKind::kUserDefined; }
+
+std::optional<int> HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<uint8_t> ByteOfPiece(std::string_view piece) {
+  if (piece.size() != 6 || !piece.starts_with("<0x") || piece.back() != '>') return std::nullopt;
+  const auto high = HexDigit(piece[3]), low = HexDigit(piece[4]);
+  if (!high || !low) return std::nullopt;
+  return static_cast<uint8_t>(*high * 16 + *low);
+}
+
+Vocabulary::Vocabulary(VocabularyParts parts)
+    : pieces_(std::move(parts.pieces)),
+      kinds_(std::move(parts.kinds)),
+      scores_(std::move(parts.scores)),
+      begin_(parts.begin),
+      unknown_(parts.unknown),
+      ends_(std::move(parts.ends)),
+      prefix_(std::move(parts.prefix)),
+      add_space_prefix_(parts.add_space_prefix) {
+  EKVI_CHECK_OP(==, pieces_.size(), kinds_.size());
+  EKVI_CHECK(scores_.empty() || scores_.size() == pieces_.size());
+  if (begin_) Checked(*begin_);
+  if (unknown_) Checked(*unknown_);
+  for (const int32_t end : ends_) Checked(end);
+  if (prefix_.empty() && parts.add_begin && begin_) prefix_ = {*begin_};
+  for (const int32_t id : prefix_) Checked(id);
+
+  size_t total = 0;
+  for (const std::string_view piece : pieces_) total += piece.size();
+  bytes_.reserve(total);
+  for (std::string_view& piece : pieces_) {
+    const size_t at = bytes_.size();
+    bytes_.insert(bytes_.end(), piece.begin(), piece.end());
+    piece = {bytes_.data() + at, piece.size()};
+  }
+
+  byte_tokens_.fill(-1);
+  index_ = PieceIndex(static_cast<size_t>(std::ranges::count_if(kinds_, IsText)));
+  for (size_t id = 0; id < pieces_.size(); ++id) {
+    if (kinds_[id] == PieceKind::kByte) {
+      const auto byte = ByteOfPiece(pieces_[id]);
+      EKVI_CHECK(byte.has_value());
+      byte_tokens_[*byte] = static_cast<int32_t>(id);
+    }
+    if (!IsText(kinds_[id])) continue;
+    index_.Insert(pieces_[id], static_cast<int32_t>(id));
+    piece_bytes_max_ = std::max(piece_bytes_max_, pieces_[id].size());
+  }
+}
+
+std::optional<int32_t> Vocabulary::ByteToken(uint8_t byte) const {
+  return byte_tokens_[byte] < 0 ? std::nullopt : std::optional(byte_tokens_[byte]);
+}
+
+size_t Vocabulary::Checked(int32_t id) const {
+  EKVI_CHECK_OP(>=, id, 0);
+  EKVI_CHECK_OP(<, id, size());
+  return static_cast<size_t>(id);
+}
+
+}  // namespace ekvi::text
