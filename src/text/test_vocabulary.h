@@ -39,11 +39,13 @@ struct TestVocabulary {
     }
     all.insert(all.end(), pieces.begin(), pieces.end());
     VocabularyParts parts;
+    std::vector<std::string_view> texts;
     for (const TestPiece& piece : all) {
-      parts.pieces.push_back(piece.text);
+      texts.push_back(piece.text);
       parts.scores.push_back(piece.score);
       parts.kinds.push_back(piece.kind);
     }
+    parts.pieces = Pieces(texts);
     parts.unknown = 0;
     parts.begin = 1;
     parts.ends = {2};

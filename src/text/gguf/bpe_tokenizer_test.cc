@@ -150,8 +150,9 @@ TEST(BpeModel, ShortAndLongWords_AreJoinedAsBySearching) {
       merges.push_back({static_cast<int32_t>(left), static_cast<int32_t>(right), static_cast<int32_t>(pieces.size())});
       pieces.push_back(joined);
     }
-    PieceTable texts(pieces.size());
-    for (size_t i = 0; i < pieces.size(); ++i) texts.Add(pieces[i], static_cast<int32_t>(i));
+    const std::vector<std::string_view> views(pieces.begin(), pieces.end());
+    PieceTable texts(Pieces(views), Spelling::kPlain, pieces.size());
+    for (size_t i = 0; i < pieces.size(); ++i) texts.Add(static_cast<int32_t>(i));
     std::array<int32_t, 256> none;
     none.fill(-1);
     const BpeModel model({.bytes = round % 2 == 0}, std::move(texts), merges, none, 40);
@@ -225,7 +226,9 @@ TEST(BpeTokenizer, MergesThroughTextsThatAreNoPieces_ReachThosePiecesThatAre) {
   file.more_types = {1};
   file.merges = {"a b", "ab c", "x y"};
   const auto tokenizer = file.Load();
-  const int32_t abc = *tokenizer->vocabulary().FindText("abc");
+  const Vocabulary& vocabulary = tokenizer->vocabulary();
+  int32_t abc = 0;
+  while (vocabulary.Piece(abc) != "abc") ++abc;
   const auto of = [&](std::string_view text) { return tokenizer->Encode(text, kPlain); };
   EXPECT_EQ(of("abc"), (Ids{abc}));
   for (const std::string_view text : {"ab", "xy", "aab", "xyxyabcab"}) {

@@ -35,13 +35,11 @@ NamedPreTokenizer RequirePreTokenizer(const files::GgufFile& file) {
                       "load the model's Hugging Face folder, whose tokenizer.json has the rule itself");
 }
 
-// The bytes of the pieces that text may become. Pieces with characters outside of the alphabet are never made of text.
-PieceTable BytesOfPieces(const VocabularyParts& parts) {
-  PieceTable texts(parts.pieces.size());
+// The tokens that text may become. Pieces with characters outside of the alphabet are never made of text.
+PieceTable TextsOf(const VocabularyParts& parts) {
+  PieceTable texts(parts.pieces, Spelling::kByteAlphabet, parts.pieces.size());
   for (size_t i = 0; i < parts.pieces.size(); ++i) {
-    if (parts.kinds[i] != PieceKind::kNormal) continue;
-    const auto bytes = BytesOfPiece(parts.pieces[i]);
-    if (bytes && !bytes->empty()) texts.Add(*bytes, static_cast<int32_t>(i));
+    if (parts.kinds[i] == PieceKind::kNormal) texts.Add(static_cast<int32_t>(i));
   }
   return texts;
 }
@@ -56,7 +54,7 @@ std::unique_ptr<Tokenizer> LoadBpe(const files::GgufFile& file) {
   no_byte_tokens.fill(-1);
   BpeOptions options{.bytes = true, .ignore_merges = named.ignore_merges, .unknown = parts.unknown};
   options.between = std::move(read.between);
-  auto model = std::make_unique<BpeModel>(std::move(options), BytesOfPieces(parts), read.merges, no_byte_tokens,
+  auto model = std::make_unique<BpeModel>(std::move(options), TextsOf(parts), read.merges, no_byte_tokens,
                                           static_cast<int32_t>(parts.pieces.size()));
   const std::string name = fmt::format("byte-level BPE, {}", file.RequireString(kGgufPreKey));
   return std::make_unique<BpeTokenizer>(name, Vocabulary(std::move(parts)), std::move(named.splitter),
@@ -91,9 +89,26 @@ std::unique_ptr<Tokenizer> LoadUnigram(const files::GgufFile& file) {
   return std::make_unique<UnigramTokenizer>(Vocabulary(std::move(parts)), ReadCharsmap(file), spaces);
 }
 
+// The tables have been copied, and nobody reads them again: their pages need not stay.
+class LetGoOfTables {
+ public:
+  explicit LetGoOfTables(const files::GgufFile& file) : file_(file) {}
+  LetGoOfTables(const LetGoOfTables&) = delete;
+  LetGoOfTables& operator=(const LetGoOfTables&) = delete;
+  ~LetGoOfTables() {
+    for (const std::string_view key : {kGgufTokensKey, kGgufMergesKey, kGgufScoresKey, kGgufTypesKey}) {
+      if (const files::GgufValue* const value = file_.Find(key)) file_.mapped().Release(value->payload);
+    }
+  }
+
+ private:
+  const files::GgufFile& file_;
+};
+
 }  // namespace
 
 std::unique_ptr<Tokenizer> LoadTokenizer(const files::GgufFile& file) {
+  const LetGoOfTables let_go(file);
   const std::string_view model = file.RequireString(kGgufModelKey);
   if (model == "llama") return LoadSpm(file);
   if (model == "gpt2") return LoadBpe(file);

@@ -139,26 +139,6 @@ TEST(LoadTokenizer, SharedFiles_AreRefusedByName) {
                      [&] { load("missing_vocabulary.gguf"); });
 }
 
-TEST(Vocabulary, ManyPieces_AreAllFound) {
-  VocabularyParts parts;
-  std::vector<std::string> texts;
-  for (int i = 0; i < 20'000; ++i) texts.push_back("piece" + std::to_string(i * 7919));
-  for (const std::string& text : texts) parts.pieces.push_back(text);
-  parts.kinds.assign(texts.size(), PieceKind::kNormal);
-  const Vocabulary vocabulary(std::move(parts));
-  for (int i = 0; i < 20'000; ++i) ASSERT_EQ(vocabulary.FindText(texts[static_cast<size_t>(i)]), i);
-  EXPECT_EQ(vocabulary.FindText("piece"), std::nullopt);
-  EXPECT_EQ(vocabulary.FindText(""), std::nullopt);
-}
-
-TEST(Vocabulary, PieceThatStandsTwice_IsFoundAsTheLast) {
-  VocabularyParts parts;
-  parts.pieces = {"a", "b", "a"};
-  parts.kinds.assign(3, PieceKind::kNormal);
-  const Vocabulary vocabulary(std::move(parts));
-  EXPECT_EQ(vocabulary.FindText("a"), 2);
-}
-
 TEST(ByteOfPiece, ReadsOnlyTheExactForm) {
   EXPECT_EQ(ByteOfPiece("<0x0A>"), 10);
   EXPECT_EQ(ByteOfPiece("<0xfF>"), 255);

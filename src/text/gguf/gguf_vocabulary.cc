@@ -9,11 +9,11 @@
 #include <unordered_map>
 
 #include "files/reader_error.h"
+#include "text/vocabulary/piece_table.h"
 
 namespace ekvi::text {
 namespace {
 
-constexpr std::string_view kTypesKey = "tokenizer.ggml.token_type";
 constexpr uint64_t kPieceCountMax = uint64_t{1} << 22;
 // Bounds the cost of looking at one place of a text; the longest pieces of public models have some hundred bytes.
 constexpr size_t kPieceBytesMax = 4096;
@@ -30,7 +30,7 @@ void RequireCount(const files::GgufFile& file, std::string_view key, uint64_t co
                       fmt::format("{} items, {} has {}", files::Digits(count), kGgufTokensKey, files::Digits(pieces)));
 }
 
-std::vector<std::string_view> ReadPieces(const files::GgufFile& file) {
+Pieces ReadPieces(const files::GgufFile& file) {
   const files::GgufStrings strings = file.RequireStrings(kGgufTokensKey);
   if (strings.size() == 0) throw file.KeyError(ErrorCode::kCorrupt, kGgufTokensKey, "no pieces", "0 items");
   if (strings.size() > kPieceCountMax) {
@@ -47,25 +47,25 @@ std::vector<std::string_view> ReadPieces(const files::GgufFile& file) {
     }
     pieces.push_back(piece);
   }
-  return pieces;
+  return Pieces(pieces);
 }
 
 void CheckBytePiece(const files::GgufFile& file, std::string_view piece, size_t id) {
   if (ByteOfPiece(piece)) return;
   throw file.KeyError(ErrorCode::kCorrupt, kGgufTokensKey,
                       fmt::format("byte piece {} is not of the form '<0x0A>'", files::Quote(piece)),
-                      fmt::format("piece {} has type 6 (byte) in {}", id, kTypesKey));
+                      fmt::format("piece {} has type 6 (byte) in {}", id, kGgufTypesKey));
 }
 
 // Without the key, byte pieces are known by their form and the special ids (below) by their keys.
-std::vector<PieceKind> ReadKinds(const files::GgufFile& file, std::span<const std::string_view> pieces) {
+std::vector<PieceKind> ReadKinds(const files::GgufFile& file, const Pieces& pieces) {
   std::vector<PieceKind> kinds(pieces.size(), PieceKind::kNormal);
-  const auto types = file.GetI32s(kTypesKey);
-  if (types) RequireCount(file, kTypesKey, types->size(), pieces.size());
+  const auto types = file.GetI32s(kGgufTypesKey);
+  if (types) RequireCount(file, kGgufTypesKey, types->size(), pieces.size());
   for (size_t i = 0; i < pieces.size(); ++i) {
     const int32_t type = types ? (*types)[i] : ByteOfPiece(pieces[i]) ? 6 : 1;
     if (type < 1 || type > 6) {
-      throw file.KeyError(ErrorCode::kCorrupt, kTypesKey, "an unknown piece type",
+      throw file.KeyError(ErrorCode::kCorrupt, kGgufTypesKey, "an unknown piece type",
                           fmt::format("item {} is {}, types are 1 to 6", i, type));
     }
     kinds[i] = static_cast<PieceKind>(type);
@@ -111,7 +111,7 @@ void ReadSpecialIds(const files::GgufFile& file, const GgufDefaultIds& defaults,
   parts.begin = ReadId(file, "tokenizer.ggml.bos_token_id", count);
   parts.unknown = ReadId(file, "tokenizer.ggml.unknown_token_id", count);
   std::optional<int32_t> end = ReadId(file, "tokenizer.ggml.eos_token_id", count);
-  if (file.Find(kTypesKey) == nullptr) {
+  if (file.Find(kGgufTypesKey) == nullptr) {
     if (parts.begin) parts.kinds[*parts.begin] = PieceKind::kControl;
     if (end) parts.kinds[*end] = PieceKind::kControl;
     if (parts.unknown) parts.kinds[*parts.unknown] = PieceKind::kUnknown;
@@ -122,20 +122,6 @@ void ReadSpecialIds(const files::GgufFile& file, const GgufDefaultIds& defaults,
   AddEnd(end, parts);
   AddEnds(ReadId(file, "tokenizer.ggml.eot_token_id", count), kTurnEnds, parts);
   AddEnds(ReadId(file, "tokenizer.ggml.eom_token_id", count), kMessageEnds, parts);
-}
-
-// All pieces by their bytes; refuses two that are the same.
-PieceIndex IndexPieces(const files::GgufFile& file, std::span<const std::string_view> pieces) {
-  PieceIndex index(pieces.size());
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    if (pieces[i].empty()) continue;
-    if (const auto twin = index.Find(pieces[i])) {
-      throw file.KeyError(ErrorCode::kCorrupt, kGgufTokensKey, fmt::format("piece {} twice", files::Quote(pieces[i])),
-                          fmt::format("ids {} and {}", *twin, i));
-    }
-    index.Insert(pieces[i], static_cast<int32_t>(i));
-  }
-  return index;
 }
 
 }  // namespace
@@ -167,11 +153,21 @@ namespace {
 // Ids of texts: those of pieces, and new ones behind them for others.
 class MergeIds {
  public:
-  MergeIds(const files::GgufFile& file, const VocabularyParts& parts)
-      : index_(IndexPieces(file, parts.pieces)), pieces_(static_cast<int32_t>(parts.pieces.size())) {}
+  // Refuses pieces of which two are the same.
+  MergeIds(const files::GgufFile& file, const Pieces& pieces)
+      : texts_(pieces, Spelling::kPlain, pieces.size()), pieces_(static_cast<int32_t>(pieces.size())) {
+    for (int32_t id = 0; id < pieces_; ++id) {
+      const std::string_view piece = pieces[static_cast<size_t>(id)];
+      if (const auto twin = texts_.Find(piece)) {
+        throw file.KeyError(ErrorCode::kCorrupt, kGgufTokensKey, fmt::format("piece {} twice", files::Quote(piece)),
+                            fmt::format("ids {} and {}", *twin, id));
+      }
+      texts_.Add(id);
+    }
+  }
 
   int32_t Of(std::string_view text) {
-    if (const auto id = index_.Find(text)) return *id;
+    if (const auto id = texts_.Find(text)) return *id;
     const auto [place, added] = ids_.try_emplace(std::string(text), pieces_ + static_cast<int32_t>(between.size()));
     if (added) between.emplace_back(text);
     return place->second;
@@ -180,7 +176,7 @@ class MergeIds {
   std::vector<std::string> between;
 
  private:
-  PieceIndex index_;
+  PieceTable texts_;
   int32_t pieces_;
   std::unordered_map<std::string, int32_t> ids_;
 };
@@ -190,7 +186,7 @@ class MergeIds {
 GgufMerges ReadGgufMerges(const files::GgufFile& file, const VocabularyParts& parts) {
   const auto strings = file.GetStrings(kGgufMergesKey);
   if (!strings) throw file.KeyError(ErrorCode::kCorrupt, kGgufMergesKey, "missing");
-  MergeIds ids(file, parts);
+  MergeIds ids(file, parts.pieces);
   GgufMerges read;
   read.merges.reserve(strings->size());
   std::string joined;

@@ -16,6 +16,7 @@ inline constexpr std::string_view kGgufModelKey = "tokenizer.ggml.model";
 inline constexpr std::string_view kGgufPreKey = "tokenizer.ggml.pre";
 inline constexpr std::string_view kGgufTokensKey = "tokenizer.ggml.tokens";
 inline constexpr std::string_view kGgufMergesKey = "tokenizer.ggml.merges";
+inline constexpr std::string_view kGgufTypesKey = "tokenizer.ggml.token_type";
 inline constexpr std::string_view kGgufScoresKey = "tokenizer.ggml.scores";
 
 // Ids that count where the file has no key for them and the piece there is of the right kind.

@@ -37,14 +37,15 @@ std::string MarkSpaces(std::string_view text, bool prefix) {
 
 }  // namespace
 
-SpmTokenizer::SpmTokenizer(Vocabulary vocabulary) : GgufTokenizer("llama", std::move(vocabulary)), words_apart_(true) {
+SpmTokenizer::SpmTokenizer(Vocabulary vocabulary)
+    : GgufTokenizer("llama", std::move(vocabulary)), texts_(SpmTexts(this->vocabulary())) {
   const Vocabulary& pieces = this->vocabulary();
   for (int32_t id = 0; id < pieces.size() && words_apart_; ++id) words_apart_ = !HoldsInnerMark(pieces.Piece(id));
 }
 
 void SpmTokenizer::EncodePlain(std::string_view text, TextPlace place, std::vector<int32_t>& ids) const {
   const std::string marked = MarkSpaces(text, place.start && vocabulary().add_space_prefix());
-  SpmMerger merger(vocabulary());
+  SpmMerger merger(vocabulary(), texts_);
   Last last = Last::kKnown;
   for (size_t begin = 0; begin < marked.size();) {
     const size_t end = words_apart_ ? NextWord(marked, begin) : marked.size();

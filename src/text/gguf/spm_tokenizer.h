@@ -2,6 +2,7 @@
 #pragma once
 
 #include "text/gguf/gguf_tokenizer.h"
+#include "text/vocabulary/piece_table.h"
 
 namespace ekvi::text {
 
@@ -24,7 +25,8 @@ class SpmTokenizer : public GgufTokenizer {
 
   Last AppendFallback(std::string_view symbol, Last last, std::vector<int32_t>& ids) const;
 
-  bool words_apart_;  // no piece reaches from a word into the space after it
+  PieceTable texts_;
+  bool words_apart_ = true;  // no piece reaches from a word into the space after it
 };
 
 }  // namespace ekvi::text

@@ -146,7 +146,7 @@ TEST(SpmTokenizer, WithoutBytePieces_RunsOfUnknownTextAreOneUnknownToken) {
 
 TEST(SpmTokenizer, VocabularyThatCannotWriteACharacter_SaysSo) {
   VocabularyParts parts;
-  parts.pieces = {"a"};
+  parts.pieces = Pieces(std::vector<std::string_view>{"a"});
   parts.kinds = {PieceKind::kNormal};
   parts.scores = {0};
   const SpmTokenizer tokenizer{Vocabulary(std::move(parts))};
@@ -202,7 +202,7 @@ TEST(BR_86, NamesOfAllSpecialPieces_StayTextInRealVocabularies) {
 }
 
 // The best pair of all, the leftmost among equals, until there is none.
-Ids MergeBySearching(const Vocabulary& vocabulary, std::string_view text) {
+Ids MergeBySearching(const Vocabulary& vocabulary, const PieceTable& texts, std::string_view text) {
   std::list<std::string> symbols;
   for (size_t at = 0; at < text.size();) {
     const base::Utf8Head head = base::ReadUtf8Head(text.substr(at));
@@ -214,7 +214,7 @@ Ids MergeBySearching(const Vocabulary& vocabulary, std::string_view text) {
     auto best = symbols.end();
     float best_score = 0;
     for (auto left = symbols.begin(); left != symbols.end() && std::next(left) != symbols.end(); ++left) {
-      const auto token = vocabulary.FindText(*left + *std::next(left));
+      const auto token = texts.Find(*left + *std::next(left));
       if (!token || (best != symbols.end() && vocabulary.Score(*token) <= best_score)) continue;
       best = left;
       best_score = vocabulary.Score(*token);
@@ -224,7 +224,7 @@ Ids MergeBySearching(const Vocabulary& vocabulary, std::string_view text) {
     symbols.erase(std::next(best));
   }
   Ids ids;
-  for (const std::string& symbol : symbols) ids.push_back(vocabulary.FindText(symbol).value_or(-1));
+  for (const std::string& symbol : symbols) ids.push_back(texts.Find(symbol).value_or(-1));
   return ids;
 }
 
@@ -245,11 +245,12 @@ TEST(SpmMerger, RandomVocabularies_AgreeWithASearch) {
     const Vocabulary pieces = vocabulary.Build();
     const std::string text = word(random.Below(30)) + (random.Below(8) == 0 ? "\xE2\x96" : "");
     Ids ids;
-    SpmMerger merger(pieces);
+    const PieceTable texts = SpmTexts(pieces);
+    SpmMerger merger(pieces, texts);
     for (const SpmMerger::Symbol& symbol : merger.Merge(text)) {
       if (symbol.bytes > 0) ids.push_back(symbol.token);
     }
-    ASSERT_EQ(ids, MergeBySearching(pieces, text)) << "seed " << kSeed << ", round " << round << ": " << text;
+    ASSERT_EQ(ids, MergeBySearching(pieces, texts, text)) << "seed " << kSeed << ", round " << round << ": " << text;
   }
 }
 
@@ -273,7 +274,8 @@ TEST(SpmTokenizer, WordsMergedApart_GiveTheIdsOfTheWholeText) {
       text += " ab"[letter];
       marked += letter == 0 ? "▁" : letter == 1 ? "a" : "b";
     }
-    ASSERT_EQ(tokenizer->Encode(text, kPlain), MergeBySearching(tokenizer->vocabulary(), marked)) << text;
+    const PieceTable pieces = SpmTexts(tokenizer->vocabulary());
+    ASSERT_EQ(tokenizer->Encode(text, kPlain), MergeBySearching(tokenizer->vocabulary(), pieces, marked)) << text;
   }
 }
 
@@ -325,7 +327,8 @@ TEST(BR_87, Operations_GrowLinearlyWithTheText) {
   for (size_t kind = 0; kind < LongRuns(1).size(); ++kind) {
     uint64_t before = 0;
     for (const size_t length : {1u << 15, 1u << 16, 1u << 17}) {
-      SpmMerger merger(tokenizer->vocabulary());
+      const PieceTable texts = SpmTexts(tokenizer->vocabulary());
+      SpmMerger merger(tokenizer->vocabulary(), texts);
       merger.Merge(LongRuns(length)[kind]);
       EXPECT_LE(merger.operations(), 8 * length) << "run " << kind;
       EXPECT_TRUE(before == 0 || merger.operations() <= before * 2 + before / 8) << "run " << kind;
@@ -341,7 +344,8 @@ TEST(BR_87, VocabularyOfRuns_StaysLinear) {
     vocabulary.pieces.push_back({std::string(length, 'a'), static_cast<float>(length)});
   const Vocabulary pieces = vocabulary.Build();
   for (const size_t length : {1u << 14, 1u << 15, 1u << 16}) {
-    SpmMerger merger(pieces);
+    const PieceTable texts = SpmTexts(pieces);
+    SpmMerger merger(pieces, texts);
     merger.Merge(std::string(length, 'a'));
     EXPECT_LE(merger.operations(), 8 * length);
   }

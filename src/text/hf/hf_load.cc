@@ -73,9 +73,10 @@ void ReadEnds(const JsonValue& config, VocabularyParts& parts) {
   for (const auto id : ends->Array()) AddEndId(ends->Item(id, index++), parts);
 }
 
-VocabularyParts ReadSpecials(const JsonValue& root, const HfTokens& tokens, const Configs& configs) {
+VocabularyParts ReadSpecials(const JsonValue& root, const Pieces& pieces, const HfTokens& tokens,
+                             const Configs& configs) {
   VocabularyParts parts;
-  parts.pieces = tokens.pieces;
+  parts.pieces = pieces;
   parts.kinds = tokens.kinds;
   for (size_t id = 0; id < tokens.kinds.size(); ++id) {
     if (tokens.kinds[id] == PieceKind::kUnknown) parts.unknown = static_cast<int32_t>(id);
@@ -134,7 +135,8 @@ std::unique_ptr<Tokenizer> Make(const JsonDocument& document, const Configs& con
   parts.splitter = std::make_unique<PreTokenizerRow>(std::move(cutters.row));
 
   HfVocabulary vocabulary = ReadHfVocabulary(root);
-  parts.model = ReadHfModel(model, units, vocabulary.tokens);
+  const Pieces pieces(vocabulary.tokens.pieces);
+  parts.model = ReadHfModel(model, units, pieces, vocabulary.tokens);
   if (const auto decoder = root.Get("decoder")) {
     parts.decoder = ReadHfDecoder(*decoder);
   } else {
@@ -142,7 +144,7 @@ std::unique_ptr<Tokenizer> Make(const JsonDocument& document, const Configs& con
   }
   SortAdded(std::move(vocabulary.added), parts);
   const std::string name = fmt::format("{} of tokenizer.json", ModelName(model, units));
-  return std::make_unique<HfTokenizer>(name, Vocabulary(ReadSpecials(root, vocabulary.tokens, configs)),
+  return std::make_unique<HfTokenizer>(name, Vocabulary(ReadSpecials(root, pieces, vocabulary.tokens, configs)),
                                        std::move(parts));
 }
 

@@ -31,7 +31,8 @@ std::string Text(const JsonValue& model, std::string_view key) {
 
 class Reader {
  public:
-  Reader(const JsonValue& model, HfUnits units, HfTokens& tokens) : model_(model), units_(units), tokens_(tokens) {
+  Reader(const JsonValue& model, HfUnits units, const Pieces& pieces, HfTokens& tokens)
+      : model_(model), units_(units), pieces_(pieces), tokens_(tokens) {
     byte_tokens_.fill(-1);
   }
 
@@ -72,10 +73,11 @@ class Reader {
   }
 
   PieceTable Texts() const {
-    PieceTable texts(static_cast<size_t>(tokens_.model_size));
+    PieceTable texts(pieces_, units_ == HfUnits::kBytes ? Spelling::kByteAlphabet : Spelling::kPlain,
+                     static_cast<size_t>(tokens_.model_size));
     for (int32_t id = 0; id < tokens_.model_size; ++id) {
       const auto text = TextOf(id);
-      if (text && !text->empty() && IsReachable(id, *text)) texts.Add(*text, id);
+      if (text && !text->empty() && IsReachable(id, *text)) texts.Add(id);
     }
     return texts;
   }
@@ -197,6 +199,7 @@ class Reader {
 
   const JsonValue& model_;
   HfUnits units_;
+  const Pieces& pieces_;
   HfTokens& tokens_;
   std::array<int32_t, 256> byte_tokens_;
 };
@@ -208,8 +211,9 @@ HfUnits ByteLevelUnits(const JsonValue& model) {
   return TypeOf(model) == "BPE" && !affixed ? HfUnits::kBytes : HfUnits::kCharacters;
 }
 
-std::unique_ptr<const SubwordModel> ReadHfModel(const JsonValue& model, HfUnits units, HfTokens& tokens) {
-  return Reader(model, units, tokens).Read();
+std::unique_ptr<const SubwordModel> ReadHfModel(const JsonValue& model, HfUnits units, const Pieces& pieces,
+                                                HfTokens& tokens) {
+  return Reader(model, units, pieces, tokens).Read();
 }
 
 }  // namespace ekvi::text

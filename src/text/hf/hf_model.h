@@ -20,7 +20,9 @@ struct HfTokens {
   PieceIndex index;        // of all pieces
   int32_t model_size = 0;  // tokens of the model itself have ids below
 
-  std::optional<int32_t> Find(std::string_view piece) const { return index.Find(piece); }
+  std::optional<int32_t> Find(std::string_view piece) const {
+    return index.Find(piece, [&](int32_t id) { return pieces[static_cast<size_t>(id)] == piece; });
+  }
 };
 
 // Reads "added_tokens" and the vocabulary of "model". Errors: kCorrupt where an id or a piece stands twice, or an added
@@ -40,6 +42,8 @@ HfUnits ByteLevelUnits(const JsonValue& model);
 // The model: BPE, Unigram, WordPiece or WordLevel, for words of characters, or of bytes that its pieces write in the
 // byte alphabet. Special tokens are none that text may become, unless a single character or byte would then have none;
 // nor are the byte tokens of byte_fallback. Gives those their kinds.
-std::unique_ptr<const SubwordModel> ReadHfModel(const JsonValue& model, HfUnits units, HfTokens& tokens);
+// `pieces` are those of `tokens`.
+std::unique_ptr<const SubwordModel> ReadHfModel(const JsonValue& model, HfUnits units, const Pieces& pieces,
+                                                HfTokens& tokens);
 
 }  // namespace ekvi::text

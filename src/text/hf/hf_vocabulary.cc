@@ -118,7 +118,7 @@ class Reader {
     }
     tokens.pieces[entry.id] = entry.piece;
     tokens.kinds[entry.id] = kind;
-    tokens.index.Insert(entry.piece, entry.id);
+    tokens.index.Set(entry.piece, entry.id, [](int32_t) { return false; });
   }
 
   // Those that the model has too keep its id, which must be the same.

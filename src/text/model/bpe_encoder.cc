@@ -170,7 +170,7 @@ void BpeEncoder::FlushUnknown() {
 }
 
 void BpeEncoder::MergeShort() {
-  BpeMerges::Entry pairs[kShortWord];
+  BpeJoin pairs[kShortWord];
   size_t count = word_.size();
   int32_t* const ids = word_.data();
   for (size_t i = 0; i + 1 < count; ++i) pairs[i] = model_.merges_.Find(ids[i], ids[i + 1]);
@@ -179,7 +179,7 @@ void BpeEncoder::MergeShort() {
     for (size_t i = 1; i + 1 < count; ++i) {
       if (pairs[i].rank < pairs[best].rank) best = i;
     }
-    if (pairs[best].rank == BpeMerges::kNone) break;
+    if (pairs[best].rank == BpeJoin::kNone) break;
     ids[best] = pairs[best].result;
     std::copy(ids + best + 2, ids + count, ids + best + 1);
     if (best + 2 < count) std::copy(pairs + best + 2, pairs + count - 1, pairs + best + 1);
@@ -193,8 +193,8 @@ void BpeEncoder::MergeShort() {
 void BpeEncoder::Propose(int32_t left) {
   if (left < 0 || symbols_[left].next < 0) return;
   const int32_t left_id = symbols_[left].id, right_id = symbols_[symbols_[left].next].id;
-  const BpeMerges::Entry merge = model_.merges_.Find(left_id, right_id);
-  if (merge.rank == BpeMerges::kNone) return;
+  const BpeJoin merge = model_.merges_.Find(left_id, right_id);
+  if (merge.rank == BpeJoin::kNone) return;
   queue_.push_back({merge.rank, left, right_id, left_id, merge.result});
   std::push_heap(queue_.begin(), queue_.end());
 }

@@ -5,53 +5,45 @@
 #include <cstdint>
 #include <vector>
 
+#include "text/vocabulary/keyed_table.h"
+
 namespace ekvi::text {
 
 struct BpeMerge {
   int32_t left, right, result;
 };
 
-// A hash table with open addressing, keyed as PieceIndex is, so that no file can make its entries collide.
-class BpeMerges {
- public:
+// What a pair of neighbours becomes.
+struct BpeJoin {
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  struct Entry {
-    uint32_t rank = kNone;  // place in the list: lower joins first
-    int32_t result = -1;
-  };
+  uint32_t rank = kNone;  // place in the list: lower joins first; kNone: the two do not join
+  int32_t result = -1;
+  bool operator==(const BpeJoin& other) const = default;
+};
 
-  BpeMerges() : BpeMerges(std::vector<BpeMerge>()) {}
+class BpeMerges {
+ public:
+  BpeMerges() = default;
   // In order of rank; of two for the same pair the later counts. Fewer than 2^32 - 1.
-  explicit BpeMerges(const std::vector<BpeMerge>& merges);
-
-  // rank kNone where the two do not join.
-  Entry Find(int32_t left, int32_t right) const {
-    const uint64_t pair = Pair(left, right);
-    for (size_t at = Place(pair);; at = (at + 1) & mask_) {
-      if (slots_[at].pair == pair) return slots_[at].entry;
-      if (slots_[at].entry.rank == kNone) return {};
+  explicit BpeMerges(const std::vector<BpeMerge>& merges) : entries_(merges.size()) {
+    for (size_t rank = 0; rank < merges.size(); ++rank) {
+      entries_.Set(Pair(merges[rank].left, merges[rank].right), {static_cast<uint32_t>(rank), merges[rank].result});
     }
   }
 
- private:
-  struct Slot {
-    uint64_t pair = 0;
-    Entry entry;
-  };
+  // rank kNone where the two do not join.
+  BpeJoin Find(int32_t left, int32_t right) const {
+    const BpeJoin* const found = entries_.Find(Pair(left, right));
+    return found == nullptr ? BpeJoin() : *found;
+  }
 
+ private:
   static uint64_t Pair(int32_t left, int32_t right) {
     return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
   }
-  size_t Place(uint64_t pair) const {
-    __extension__ using Wide = unsigned __int128;
-    const Wide product = static_cast<Wide>(pair ^ key_) * factor_;
-    return (static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64)) & mask_;
-  }
 
-  std::vector<Slot> slots_;
-  size_t mask_ = 0;
-  uint64_t key_ = 0, factor_ = 1;
+  KeyedTable<uint64_t, BpeJoin, BpeJoin{}> entries_;
 };
 
 }  // namespace ekvi::text

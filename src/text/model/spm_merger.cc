@@ -9,6 +9,15 @@
 
 namespace ekvi::text {
 
+PieceTable SpmTexts(const Vocabulary& vocabulary) {
+  PieceTable texts(vocabulary.pieces(), Spelling::kPlain, static_cast<size_t>(vocabulary.size()));
+  for (int32_t id = 0; id < vocabulary.size(); ++id) {
+    const PieceKind kind = vocabulary.Kind(id);
+    if (kind == PieceKind::kNormal || kind == PieceKind::kUserDefined) texts.Add(id);
+  }
+  return texts;
+}
+
 void SpmMerger::Cut(std::string_view text) {
   symbols_.clear();
   for (size_t at = 0; at < text.size();) {
@@ -23,9 +32,9 @@ void SpmMerger::Cut(std::string_view text) {
 }
 
 int32_t SpmMerger::Find(std::string_view text) {
-  if (text.size() > vocabulary_.piece_bytes_max()) return -1;
+  if (text.size() > texts_.bytes_max()) return -1;
   ++operations_;
-  return vocabulary_.FindText(text).value_or(-1);
+  return texts_.Find(text).value_or(-1);
 }
 
 void SpmMerger::Propose(std::string_view text, int32_t left) {

@@ -7,15 +7,19 @@
 #include <string_view>
 #include <vector>
 
+#include "text/vocabulary/piece_table.h"
 #include "text/vocabulary/vocabulary.h"
 
 namespace ekvi::text {
 
+// The tokens that text may become: of kind kNormal or kUserDefined, the last one where several write the same.
+PieceTable SpmTexts(const Vocabulary& vocabulary);
+
 // Joins one text at a time; keeps its memory between texts. About 40 bytes per character of the longest text.
 class SpmMerger {
  public:
-  // The vocabulary has scores and must outlive this.
-  explicit SpmMerger(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
+  // `texts` are SpmTexts of the vocabulary. It has scores; both must outlive this.
+  SpmMerger(const Vocabulary& vocabulary, const PieceTable& texts) : vocabulary_(vocabulary), texts_(texts) {}
 
   struct Symbol {
     uint32_t begin, bytes;   // in the text; bytes 0: joined to its left neighbour
@@ -47,6 +51,7 @@ class SpmMerger {
   void Propose(std::string_view text, int32_t left);
 
   const Vocabulary& vocabulary_;
+  const PieceTable& texts_;
   std::vector<Symbol> symbols_;
   std::vector<Candidate> queue_;
   uint64_t operations_ = 0;

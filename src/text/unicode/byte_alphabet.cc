@@ -56,6 +56,15 @@ std::optional<std::string> BytesOfPiece(std::string_view piece) {
   return bytes;
 }
 
+bool IsAlphabetOf(std::string_view piece, std::string_view bytes) {
+  for (const char c : bytes) {
+    const std::string_view character = CharacterOfByte(static_cast<uint8_t>(c));
+    if (!piece.starts_with(character)) return false;
+    piece.remove_prefix(character.size());
+  }
+  return piece.empty();
+}
+
 void AppendAsAlphabet(std::string_view bytes, std::string& text) {
   for (const char c : bytes) text += CharacterOfByte(static_cast<uint8_t>(c));
 }

@@ -15,6 +15,9 @@ std::string_view CharacterOfByte(uint8_t byte);
 // The bytes that `piece` writes; nothing where it has a character that is not of the alphabet.
 std::optional<std::string> BytesOfPiece(std::string_view piece);
 
+// Whether `piece` writes exactly `bytes`.
+bool IsAlphabetOf(std::string_view piece, std::string_view bytes);
+
 // Appends the characters of `bytes`.
 void AppendAsAlphabet(std::string_view bytes, std::string& text);
 

@@ -1,39 +1,36 @@
-// From a piece's bytes to its id: a hash table with open addressing over pieces that lie elsewhere.
-//
-// The hash is keyed with a number drawn when the table is built, so that no vocabulary can be made whose pieces
-// collide. What is found does not depend on that number.
+// Ids by text, for texts that lie elsewhere: 13 bytes each.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <vector>
+
+#include "text/vocabulary/keyed_table.h"
 
 namespace ekvi::text {
 
 class PieceIndex {
  public:
-  PieceIndex() = default;
-  // Room for `count` pieces, 16 to 32 bytes each.
-  explicit PieceIndex(size_t count);
+  // Room for `count` texts.
+  explicit PieceIndex(size_t count = 0) : ids_(count) {}
 
-  // The bytes must outlive the index. A piece that is there already gets the new id.
-  void Insert(std::string_view piece, int32_t id);
-  std::optional<int32_t> Find(std::string_view piece) const;
+  // The id of `text`. `is_text(id)` says whether the text of an id, which has been set, is that.
+  template <typename IsText>
+  std::optional<int32_t> Find(std::string_view text, IsText is_text) const {
+    const int32_t* const id = ids_.Find(Hash(text), is_text);
+    return id == nullptr ? std::nullopt : std::optional(*id);
+  }
+  // `id`, at least 0, for `text`, in place of the one that Find would give.
+  template <typename IsText>
+  void Set(std::string_view text, int32_t id, IsText is_text) {
+    ids_.Set(Hash(text), id, is_text);
+  }
 
  private:
-  struct Slot {
-    const char* data = nullptr;
-    uint32_t bytes = 0;
-    int32_t id = -1;  // -1: free
-  };
+  uint32_t Hash(std::string_view text) const;
 
-  uint64_t Hash(std::string_view piece) const;
-  // The slot that holds `piece`, or the free one where it belongs.
-  size_t Locate(std::string_view piece) const;
-
-  std::vector<Slot> slots_;
-  uint64_t key_ = 0;
+  HashKey hash_;
+  KeyedTable<uint32_t, int32_t, -1> ids_;
 };
 
 }  // namespace ekvi::text

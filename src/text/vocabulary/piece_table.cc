@@ -1,25 +1,28 @@
 #include "text/vocabulary/piece_table.h"
 
 #include <algorithm>
+#include <string>
+
+#include "text/unicode/byte_alphabet.h"
 
 namespace ekvi::text {
-namespace {
 
-constexpr size_t kChunkBytes = 64 << 10;
+bool PieceTable::Writes(int32_t id, std::string_view text) const {
+  const std::string_view piece = pieces_[static_cast<size_t>(id)];
+  return spelling_ == Spelling::kPlain ? piece == text : IsAlphabetOf(piece, text);
+}
 
-}  // namespace
-
-void PieceTable::Add(std::string_view text, int32_t id) {
-  if (text.size() > free_ || chunks_.empty()) {
-    free_ = std::max(kChunkBytes, text.size());
-    chunks_.push_back(std::make_unique_for_overwrite<char[]>(free_));
-    chunk_bytes_ = free_;
+void PieceTable::Add(int32_t id) {
+  std::string_view text = pieces_[static_cast<size_t>(id)];
+  std::optional<std::string> bytes;
+  if (spelling_ == Spelling::kByteAlphabet) {
+    bytes = BytesOfPiece(text);
+    if (!bytes) return;
+    text = *bytes;
   }
-  char* const copy = chunks_.back().get() + (chunk_bytes_ - free_);
-  std::copy(text.begin(), text.end(), copy);
-  free_ -= text.size();
-  index_.Insert({copy, text.size()}, id);
+  if (text.empty()) return;
   bytes_max_ = std::max(bytes_max_, text.size());
+  index_.Set(text, id, [&](int32_t other) { return Writes(other, text); });
 }
 
 }  // namespace ekvi::text

@@ -1,15 +1,11 @@
 #include "text/vocabulary/vocabulary.h"
 
-#include <algorithm>
-#include <string>
 #include <utility>
 
 #include "base/check.h"
 
 namespace ekvi::text {
 namespace {
-
-bool IsText(PieceKind kind) { return kind == PieceKind::kNormal || kind == PieceKind::kUserDefined; }
 
 std::optional<int> HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -44,26 +40,12 @@ Vocabulary::Vocabulary(VocabularyParts parts)
   if (prefix_.empty() && parts.add_begin && begin_) prefix_ = {*begin_};
   for (const int32_t id : prefix_) Checked(id);
 
-  size_t total = 0;
-  for (const std::string_view piece : pieces_) total += piece.size();
-  bytes_.reserve(total);
-  for (std::string_view& piece : pieces_) {
-    const size_t at = bytes_.size();
-    bytes_.insert(bytes_.end(), piece.begin(), piece.end());
-    piece = {bytes_.data() + at, piece.size()};
-  }
-
   byte_tokens_.fill(-1);
-  index_ = PieceIndex(static_cast<size_t>(std::ranges::count_if(kinds_, IsText)));
   for (size_t id = 0; id < pieces_.size(); ++id) {
-    if (kinds_[id] == PieceKind::kByte) {
-      const auto byte = ByteOfPiece(pieces_[id]);
-      EKVI_CHECK(byte.has_value());
-      byte_tokens_[*byte] = static_cast<int32_t>(id);
-    }
-    if (!IsText(kinds_[id])) continue;
-    index_.Insert(pieces_[id], static_cast<int32_t>(id));
-    piece_bytes_max_ = std::max(piece_bytes_max_, pieces_[id].size());
+    if (kinds_[id] != PieceKind::kByte) continue;
+    const auto byte = ByteOfPiece(pieces_[id]);
+    EKVI_CHECK(byte.has_value());
+    byte_tokens_[*byte] = static_cast<int32_t>(id);
   }
 }
 

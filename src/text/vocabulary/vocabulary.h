@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/vocabulary/piece_index.h"
+#include "text/vocabulary/pieces.h"
 
 namespace ekvi::text {
 
@@ -25,9 +25,9 @@ enum class PieceKind : uint8_t {
 // The byte that a piece of the form "<0x0A>" stands for; nothing for other pieces.
 std::optional<uint8_t> ByteOfPiece(std::string_view piece);
 
-// What a vocabulary is made of; the bytes of `pieces` are copied.
+// What a vocabulary is made of.
 struct VocabularyParts {
-  std::vector<std::string_view> pieces;
+  Pieces pieces;
   std::vector<PieceKind> kinds;  // one each
   std::vector<float> scores;     // one each, or empty
   std::optional<int32_t> begin, unknown;
@@ -37,11 +37,15 @@ struct VocabularyParts {
   bool add_space_prefix = false;  // put a space in front of a text
 };
 
-// Read-only. Movable; views stay valid.
+// Read-only. Movable, not copied; views stay valid.
 class Vocabulary {
  public:
   // Checked: sizes agree, ids are in range, pieces of kind kByte have the form ByteOfPiece reads.
   explicit Vocabulary(VocabularyParts parts);
+  Vocabulary(Vocabulary&&) = default;
+  Vocabulary& operator=(Vocabulary&&) = default;
+  Vocabulary(const Vocabulary&) = delete;
+  Vocabulary& operator=(const Vocabulary&) = delete;
 
   int32_t size() const { return static_cast<int32_t>(pieces_.size()); }
   bool Contains(int32_t id) const { return id >= 0 && id < size(); }
@@ -51,10 +55,9 @@ class Vocabulary {
   PieceKind Kind(int32_t id) const { return kinds_[Checked(id)]; }
   float Score(int32_t id) const { return scores_[Checked(id)]; }
 
-  // The token that writes exactly `text`: of kind kNormal or kUserDefined, the last one where several do.
-  std::optional<int32_t> FindText(std::string_view text) const { return index_.Find(text); }
   std::optional<int32_t> ByteToken(uint8_t byte) const;
-  size_t piece_bytes_max() const { return piece_bytes_max_; }
+  // The pieces, which may outlive this.
+  const Pieces& pieces() const { return pieces_; }
 
   std::optional<int32_t> begin() const { return begin_; }
   std::optional<int32_t> unknown() const { return unknown_; }
@@ -67,8 +70,7 @@ class Vocabulary {
  private:
   size_t Checked(int32_t id) const;
 
-  std::vector<char> bytes_;
-  std::vector<std::string_view> pieces_;
+  Pieces pieces_;
   std::vector<PieceKind> kinds_;
   std::vector<float> scores_;
   std::optional<int32_t> begin_, unknown_;
@@ -76,8 +78,6 @@ class Vocabulary {
   std::array<int32_t, 256> byte_tokens_;
   std::vector<int32_t> prefix_;
   bool add_space_prefix_;
-  size_t piece_bytes_max_ = 0;
-  PieceIndex index_;
 };
 
 }  // namespace ekvi::text
