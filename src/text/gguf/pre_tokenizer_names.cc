@@ -68,12 +68,16 @@ constexpr Rule kSeedCoder = {{EKVI_CONTRACTIONS "|" EKVI_WORDS R"(|\p{N}{1}| ?[^
 constexpr Rule kBailing = {{R"('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*|)"
                             R"(\s*[\r\n]|)" EKVI_BLANKS}};
 constexpr Rule kExaoneMoe = {
-    {EKVI_CONTRACTIONS R"(|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|)"
+    {EKVI_CONTRACTIONS R"(|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*+(?: \p{L}\p{M}*+)*+)++|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|)"
                        R"(\s*[\r\n]|)" EKVI_BLANKS}};
-constexpr Rule kJais2 = {{EKVI_CONTRACTIONS
-                          "|" EKVI_WORDS R"(|\p{N}{1,3}|)" EKVI_SIGNS R"(\s*[\r\n]+|\s{512}(?!\S)|)"
-                          R"(\s{256}(?!\S)|\s{128}(?!\S)|\s{64}(?!\S)|\s{32}(?!\S)|\s{16}(?!\S)|\s{8}(?!\S)|)"
-                          R"(\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1})"}};
+// Line ends are not looked for right behind a blank: what took that blank has found that none follows. Without this
+// the rest of a run of blanks would be looked through again every 512 characters.
+#define EKVI_BEHIND_NO_BLANK \
+  R"((?<![\t\x{b}\x{c} \x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]))"
+constexpr Rule kJais2 = {
+    {EKVI_CONTRACTIONS "|" EKVI_WORDS R"(|\p{N}{1,3}|)" EKVI_SIGNS EKVI_BEHIND_NO_BLANK R"(\s*[\r\n]+|\s{512}(?!\S)|)"
+                       R"(\s{256}(?!\S)|\s{128}(?!\S)|\s{64}(?!\S)|\s{32}(?!\S)|\s{16}(?!\S)|\s{8}(?!\S)|)"
+                       R"(\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1})"}};
 constexpr Rule kChameleon = {{"<sentinel:[0-9]+>", "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z", R"(([\t\n]|    |  ))", kDigit,
                               R"([\p{P}!-/:-@\[-`{-~])", kGpt2Words}};
 constexpr Rule kYoutu = {

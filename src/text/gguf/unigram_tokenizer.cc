@@ -48,6 +48,7 @@ std::string UnigramTokenizer::Normalise(std::string_view text) const {
     const bool character = head.kind == base::Utf8Kind::kCharacter;
     normal += match ? match->replacement : character ? text.substr(at, head.bytes) : base::kReplacementCharacter;
     at += match ? match->bytes : character ? head.bytes : 1;
+    CheckNormalizedBytes(normal.size());
   }
   std::string marked;
   bool space_due = vocabulary().add_space_prefix();

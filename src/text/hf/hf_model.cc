@@ -82,6 +82,16 @@ class Reader {
     return texts;
   }
 
+  // The same by their pieces' beginnings.
+  PieceTrie Trie() const {
+    PieceTrie texts;
+    for (int32_t id = 0; id < tokens_.model_size; ++id) {
+      const std::string_view piece = tokens_.pieces[id];
+      if (!piece.empty() && IsReachable(id, piece)) texts.Add(piece, id);
+    }
+    return texts;
+  }
+
   std::optional<int32_t> ReadUnknown(std::string_view key) {
     const auto name = model_.Get(key);
     if (!name) return std::nullopt;
@@ -179,12 +189,7 @@ class Reader {
     }
     constexpr double kUnknownPenalty = 10;  // SentencePiece's, unigram_model.cc
     options.unknown_score = least - kUnknownPenalty;
-    PieceTrie texts;
-    for (int32_t id = 0; id < tokens_.model_size; ++id) {
-      const std::string_view piece = tokens_.pieces[id];
-      if (!piece.empty() && IsReachable(id, piece)) texts.Add(piece, id);
-    }
-    return std::make_unique<UnigramModel>(options, std::move(texts), std::move(scores), byte_tokens_);
+    return std::make_unique<UnigramModel>(options, Trie(), std::move(scores), byte_tokens_);
   }
 
   std::unique_ptr<const SubwordModel> ReadWordPiece() {
@@ -194,7 +199,7 @@ class Reader {
     options.unknown = *unknown;
     if (const auto prefix = model_.Get("continuing_subword_prefix")) options.inner_prefix = prefix->String();
     if (const auto most = model_.Get("max_input_chars_per_word")) options.characters_max = most->Uint(UINT32_MAX);
-    return std::make_unique<WordPieceModel>(std::move(options), Texts());
+    return std::make_unique<WordPieceModel>(std::move(options), Trie());
   }
 
   const JsonValue& model_;

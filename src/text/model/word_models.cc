@@ -33,24 +33,22 @@ class WordPieceEncoder : public WordEncoder {
  private:
   // Appends the longest piece at `at`; its bytes of the word, 0 where there is none.
   size_t LongestAt(std::string_view word, size_t at) {
-    piece_ = at > 0 ? model_.options_.inner_prefix : "";
-    const size_t prefix = piece_.size();
-    const size_t room = model_.texts_.bytes_max() > prefix ? model_.texts_.bytes_max() - prefix : 0;
-    size_t bytes = std::min(word.size() - at, room);
-    piece_ += word.substr(at, bytes);
-    for (; bytes > 0; --bytes) {
-      if (at + bytes < word.size() && !BeginsCharacter(word[at + bytes])) continue;
-      const auto id = model_.texts_.Find(std::string_view(piece_).substr(0, prefix + bytes));
-      if (!id) continue;
-      ids_.push_back(*id);
-      return bytes;
+    size_t bytes = 0;
+    int32_t longest = -1;
+    uint32_t node = at > 0 ? model_.inner_ : PieceTrie::kRoot;
+    for (size_t end = at; end < word.size() && node != PieceTrie::kNowhere;) {
+      node = model_.texts_.Step(node, static_cast<uint8_t>(word[end++]));
+      const bool whole = end == word.size() || BeginsCharacter(word[end]);
+      if (node == PieceTrie::kNowhere || !whole || model_.texts_.Token(node) < 0) continue;
+      longest = model_.texts_.Token(node);
+      bytes = end - at;
     }
-    return 0;
+    if (bytes > 0) ids_.push_back(longest);
+    return bytes;
   }
 
   const WordPieceModel& model_;
   std::vector<int32_t>& ids_;
-  std::string piece_;
 };
 
 class WordLevelEncoder : public WordEncoder {
@@ -70,6 +68,13 @@ class WordLevelEncoder : public WordEncoder {
   const WordLevelModel& model_;
   std::vector<int32_t>& ids_;
 };
+
+WordPieceModel::WordPieceModel(WordPieceOptions options, PieceTrie texts)
+    : options_(std::move(options)), texts_(std::move(texts)) {
+  for (const char c : options_.inner_prefix) {
+    if (inner_ != PieceTrie::kNowhere) inner_ = texts_.Step(inner_, static_cast<uint8_t>(c));
+  }
+}
 
 std::unique_ptr<WordEncoder> WordPieceModel::NewEncoder(size_t, std::vector<int32_t>& ids) const {
   return std::make_unique<WordPieceEncoder>(*this, ids);

@@ -7,6 +7,7 @@
 
 #include "text/model/subword_model.h"
 #include "text/vocabulary/piece_table.h"
+#include "text/vocabulary/piece_trie.h"
 
 namespace ekvi::text {
 
@@ -18,14 +19,15 @@ struct WordPieceOptions {
 
 class WordPieceModel : public SubwordModel {
  public:
-  WordPieceModel(WordPieceOptions options, PieceTable texts) : options_(std::move(options)), texts_(std::move(texts)) {}
+  WordPieceModel(WordPieceOptions options, PieceTrie texts);
   // Time is at most the length of the word times that of the longest piece.
   std::unique_ptr<WordEncoder> NewEncoder(size_t text_bytes, std::vector<int32_t>& ids) const override;
 
  private:
   friend class WordPieceEncoder;
   WordPieceOptions options_;
-  PieceTable texts_;
+  PieceTrie texts_;
+  uint32_t inner_ = PieceTrie::kRoot;  // where pieces that do not begin a word begin
 };
 
 class WordLevelModel : public SubwordModel {

@@ -19,6 +19,8 @@ namespace {
 bool EndsEntry(uint32_t unit) { return (unit >> 8 & 1) != 0; }
 uint32_t Label(uint32_t unit) { return unit & (0x80000000u | 0xFFu); }
 size_t Offset(uint32_t unit) { return static_cast<size_t>(unit >> 10) << ((unit & (1u << 9)) >> 6); }
+constexpr size_t kEntryBytesMax = 1024;  // those of public models have some twenty
+
 uint32_t Value(uint32_t unit) { return unit & 0x7FFFFFFFu; }
 
 }  // namespace
@@ -45,6 +47,9 @@ std::optional<Charsmap::Match> Charsmap::Find(std::string_view text, Want want) 
   std::optional<Match> found;
   size_t node = Offset(units_[0]);
   for (size_t at = 0; at < text.size(); ++at) {
+    if (at == kEntryBytesMax) {
+      throw Error(ErrorCode::kCorrupt, "the charsmap has too long an entry", "over 1,024 bytes");
+    }
     const auto byte = static_cast<unsigned char>(text[at]);
     node ^= byte;
     if (byte == 0 || node >= units_.size()) break;
@@ -80,6 +85,7 @@ void Precompiled::Apply(std::string& text) const {
     const std::string_view grapheme = all.substr(begin, end - begin);
     const auto match = grapheme.size() < kGraphemeBytes ? map_.Shortest(grapheme) : std::nullopt;
     if (match) mapped += match->replacement;
+    CheckNormalizedBytes(mapped.size());
     for (size_t at = 0; !match && at < grapheme.size();) {
       const Character character = ReadCharacter(grapheme.substr(at));
       const std::string_view bytes = grapheme.substr(at, character.bytes);

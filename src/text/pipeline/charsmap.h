@@ -23,7 +23,7 @@ class Charsmap {
     std::string_view replacement;
   };
   // The shortest, or the longest, entry that `text` begins with. Any bytes of a trie are safe to walk; replacements
-  // are valid UTF-8.
+  // are valid UTF-8. Error(kCorrupt) where an entry has over 1,024 bytes: in a trie that leads back to itself.
   std::optional<Match> Shortest(std::string_view text) const { return Find(text, Want::kShortest); }
   std::optional<Match> Longest(std::string_view text) const { return Find(text, Want::kLongest); }
 

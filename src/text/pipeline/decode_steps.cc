@@ -14,9 +14,21 @@ namespace {
 constexpr size_t kTokenBytesMax = size_t{1} << 20;
 
 void ReplaceAll(std::string_view from, std::string_view to, std::string& text) {
-  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
+  size_t done = 0, at = text.find(from);
+  if (at == std::string::npos) return;
+  std::string replaced;
+  for (; at != std::string::npos; at = text.find(from, done)) {
+    replaced.append(text, done, at - done).append(to);
+    done = at + from.size();
   }
+  text = replaced.append(text, done);
+}
+
+// The bytes of up to `most` times `part` that `text` begins with.
+size_t FrontOf(std::string_view text, std::string_view part, uint32_t most) {
+  size_t bytes = 0;
+  for (; most > 0 && text.substr(bytes).starts_with(part); --most) bytes += part.size();
+  return bytes;
 }
 
 }  // namespace
@@ -53,15 +65,14 @@ void MetaspaceStep::Apply(std::string& text, TextPlace& place) const {
 }
 
 void StripStep::Apply(std::string& text, TextPlace&) const {
-  for (uint32_t i = 0; i < start_ && text.starts_with(content_); ++i) text.erase(0, content_.size());
+  text.erase(0, FrontOf(text, content_, start_));
   for (uint32_t i = 0; i < stop_ && text.ends_with(content_); ++i) text.resize(text.size() - content_.size());
 }
 
 void StripTextStep::Apply(std::string& text, TextPlace& place) const {
-  while (place.stripped < start_ && text.starts_with(content_)) {
-    text.erase(0, content_.size());
-    ++place.stripped;
-  }
+  const size_t bytes = FrontOf(text, content_, start_ - place.stripped);
+  text.erase(0, bytes);
+  place.stripped += static_cast<uint32_t>(bytes / content_.size());
   if (!text.empty()) place.stripped = start_;
 }
 

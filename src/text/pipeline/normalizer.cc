@@ -49,20 +49,18 @@ std::vector<utf8proc_int32_t> Decompose(std::string_view text, int options) {
   return codes;
 }
 
-// Four times the longest text; steps that each double it would fill memory.
-constexpr size_t kTextBytesMax = size_t{256} << 20;
-
-void CheckLength(size_t bytes) {
-  if (bytes <= kTextBytesMax) return;
-  throw Error(ErrorCode::kCapacity, "the tokenizer's normalizer makes too long a text", "more than 256 MiB",
-              "encode the text in parts");
-}
-
 void AppendUnless(bool left_out, uint32_t code, std::string& text) {
   if (!left_out) AppendCharacter(code, text);
 }
 
 }  // namespace
+
+void CheckNormalizedBytes(size_t bytes) {
+  constexpr size_t kBytesMax = size_t{256} << 20;
+  if (bytes <= kBytesMax) return;
+  throw Error(ErrorCode::kCapacity, "the tokenizer's normalizer makes too long a text", "more than 256 MiB",
+              "encode the text in parts");
+}
 
 void UnicodeForm::Apply(std::string& text) const {
   if (IsAscii(text)) return;
@@ -156,7 +154,7 @@ void Replace::Apply(std::string& text) const {
   Regex::Walk walk;
   size_t done = 0;
   while (const auto match = pattern_->Next(text, walk)) {
-    CheckLength(replaced.size() + content_.size());
+    CheckNormalizedBytes(replaced.size() + content_.size());
     replaced.append(text, done, match->begin - done);
     replaced += content_;
     done = match->end;
@@ -179,7 +177,7 @@ void SpellBytes::Apply(std::string& text) const {
 void NormalizerRow::Apply(std::string& text) const {
   for (const auto& normalizer : row_) {
     normalizer->Apply(text);
-    CheckLength(text.size());
+    CheckNormalizedBytes(text.size());
   }
 }
 

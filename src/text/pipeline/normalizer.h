@@ -18,6 +18,10 @@ class Normalizer {
   virtual void Apply(std::string& text) const = 0;
 };
 
+// Error(kCapacity) over 256 MiB, four times the longest text that is encoded: replacements that each double a text
+// would fill memory.
+void CheckNormalizedBytes(size_t bytes);
+
 // Unicode normalization forms (Unicode Standard Annex 15), by libutf8proc's version of the data.
 class UnicodeForm : public Normalizer {
  public:
