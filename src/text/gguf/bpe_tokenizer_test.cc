@@ -153,9 +153,7 @@ TEST(BpeModel, ShortAndLongWords_AreJoinedAsBySearching) {
     const std::vector<std::string_view> views(pieces.begin(), pieces.end());
     PieceTable texts(Pieces(views), Spelling::kPlain, pieces.size());
     for (size_t i = 0; i < pieces.size(); ++i) texts.Add(static_cast<int32_t>(i));
-    std::array<int32_t, 256> none;
-    none.fill(-1);
-    const BpeModel model({.bytes = round % 2 == 0}, std::move(texts), merges, none, 40);
+    const BpeModel model({.bytes = round % 2 == 0}, std::move(texts), merges, kNoByteTokens, 40);
     for (const size_t length : {1, 2, 3, 5, 8, 13, 39, 40, 41, 42, 80, 200}) {
       std::string word;
       Ids symbols, ids;

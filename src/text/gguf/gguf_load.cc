@@ -50,11 +50,9 @@ std::unique_ptr<Tokenizer> LoadBpe(const files::GgufFile& file) {
   GgufMerges read = ReadGgufMerges(file, parts);
   for (std::string& text : read.between) text = BytesOfPiece(text).value_or(text);
   parts.add_begin = GetBool(file, "add_bos_token", named.add_begin);
-  std::array<int32_t, 256> no_byte_tokens;
-  no_byte_tokens.fill(-1);
   BpeOptions options{.bytes = true, .ignore_merges = named.ignore_merges, .unknown = parts.unknown};
   options.between = std::move(read.between);
-  auto model = std::make_unique<BpeModel>(std::move(options), TextsOf(parts), read.merges, no_byte_tokens,
+  auto model = std::make_unique<BpeModel>(std::move(options), TextsOf(parts), read.merges, kNoByteTokens,
                                           static_cast<int32_t>(parts.pieces.size()));
   const std::string name = fmt::format("byte-level BPE, {}", file.RequireString(kGgufPreKey));
   return std::make_unique<BpeTokenizer>(name, Vocabulary(std::move(parts)), std::move(named.splitter),

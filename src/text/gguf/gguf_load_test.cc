@@ -53,8 +53,8 @@ TEST(LoadTokenizer, SoundFile_HasItsPiecesAndIds) {
   EXPECT_EQ(vocabulary.Piece(6), "▁a");
   EXPECT_EQ(vocabulary.Score(6), -3.0f);
   EXPECT_EQ(vocabulary.Kind(3), PieceKind::kByte);
-  EXPECT_EQ(vocabulary.ByteToken('A'), 3);
-  EXPECT_EQ(vocabulary.ByteToken('B'), std::nullopt);
+  EXPECT_EQ(vocabulary.byte_tokens()['A'], 3);
+  EXPECT_EQ(vocabulary.byte_tokens()['B'], -1);
   EXPECT_EQ(vocabulary.begin(), 1);
   EXPECT_EQ(vocabulary.unknown(), 0);
   EXPECT_EQ(Ids(vocabulary.ends().begin(), vocabulary.ends().end()), (Ids{2, 1}));

@@ -6,6 +6,8 @@
 #include <array>
 #include <vector>
 
+#include "text/pipeline/digit_groups.h"
+
 namespace ekvi::text {
 namespace {
 
@@ -36,16 +38,25 @@ constexpr std::string_view kHanHangul = "[一-龥ࠀ-一가-\uD7FF]+";
 constexpr Rule kGpt2 = {{kGpt2Words}};
 constexpr Rule kDigitsGpt2 = {{kDigit, kGpt2Words}};
 constexpr Rule kLlama3 = {{EKVI_CONTRACTIONS "|" EKVI_WORDS R"(|\p{N}{1,3}|)" EKVI_SIGNS EKVI_LINES}};
-constexpr Rule kQwen2 = {{EKVI_CONTRACTIONS "|" EKVI_WORDS R"(|\p{N}|)" EKVI_SIGNS EKVI_LINES}};
+#define EKVI_UNCONTRACTED EKVI_WORDS R"(|\p{N}|)" EKVI_SIGNS EKVI_LINES
+constexpr Rule kQwen2 = {{EKVI_CONTRACTIONS "|" EKVI_UNCONTRACTED}};
+constexpr Rule kLaguna = {{R"([^\n]+|[\n]+)", EKVI_CONTRACTIONS "|" EKVI_UNCONTRACTED}};
+constexpr Rule kUfakzeka = {{EKVI_UNCONTRACTED}};
+constexpr Rule kMinicpm5 = {{R"(\p{N}{1,3})", EKVI_CONTRACTIONS "|" EKVI_WORDS R"(|\p{N}+|)" EKVI_SIGNS EKVI_LINES}};
+constexpr Rule kSuperBpe = {{R"(\p{N}+)", R"((?=(\d{3})+(?!\d)))"}};
 constexpr Rule kQwen35 = {
     {EKVI_CONTRACTIONS R"(|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|)" EKVI_LINES}};
-constexpr Rule kGpt4o = {{EKVI_CASED(EKVI_CONTRACTIONS "?") R"(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|)" EKVI_LINES}};
+#define EKVI_GPT4O EKVI_CASED(EKVI_CONTRACTIONS "?") R"(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|)" EKVI_LINES
+constexpr Rule kGpt4o = {{EKVI_GPT4O}};
+constexpr Rule kTinyAya = {{R"(\d{1,3}(?=(?:\d{3})*\b))", EKVI_GPT4O}};
 constexpr Rule kTekken = {{EKVI_CASED("") R"(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|)" EKVI_LINES}};
 constexpr Rule kBloom = {{kBloomWords}};
 constexpr Rule kViking = {{kBloomWords, kDigit}};
 constexpr Rule kFalcon = {{R"([\p{P}\$\+<=>\^~\|`]+)", kGpt2Words, "[0-9][0-9][0-9]"}};
 constexpr Rule kDefault = {{R"([\p{P}\$\+<=>\^~\|]+)", kGpt2Words, R"(\p{N}+)", "[0-9][0-9][0-9]"}};
 constexpr Rule kDeepseek3 = {{R"(\p{N}{1,3})", kHanKana, EKVI_DEEPSEEK_WORDS R"( ?[\p{P}\p{S}]+[\r\n]*|)" EKVI_LINES}};
+constexpr Rule kSpark25 = {
+    {R"(\p{N}{1,3})", kHanKana, EKVI_DEEPSEEK_WORDS R"( ?[\p{P}\p{S}]+|[\r\n]|)" EKVI_BLANKS, kDigit}};
 constexpr Rule kDeepseekCoder = {{R"([\r\n])", R"(\s?\p{L}+)", R"(\s?\p{P}+)", kHanHangul, kDigit}};
 constexpr Rule kDeepseekLlm = {
     {R"([\r\n])",
@@ -102,6 +113,7 @@ constexpr Named kNamed[] = {
     {"chameleon", &kChameleon, Whole::kMerged, Begin::kAdded},
     {"chatglm-bpe", &kLlama3},
     {"codeshell", &kDigitsGpt2},
+    {"cohere2moe", &kTinyAya},
     {"command-r", &kDigitsGpt2},
     {"dbrx", &kLlama3},
     {"deepseek-coder", &kDeepseekCoder},
@@ -112,6 +124,7 @@ constexpr Named kNamed[] = {
     {"exaone", &kDigitsGpt2},
     {"exaone-moe", &kExaoneMoe},
     {"exaone4", &kGpt2},
+    {"f2llmv2", &kQwen2},
     {"falcon", &kFalcon},
     {"falcon-h1", &kLlama3, Whole::kTaken, Begin::kAdded},
     {"falcon3", &kLlama3, Whole::kTaken, Begin::kAdded},
@@ -121,14 +134,24 @@ constexpr Named kNamed[] = {
     {"gpt-4o", &kGpt4o},
     {"gpt3-finnish", &kBloom},
     {"granite-docling", &kGpt2},
+    {"granite-embed-multi-97m", &kGpt4o, Whole::kTaken},
     {"grok-2", &kQwen2},
     {"hunyuan", &kQwen2},
     {"hunyuan-dense", &kDeepseek3},
+    {"hy_v4", &kDeepseek3},
     {"jais", &kGpt2},
     {"jais-2", &kJais2},
+    {"jina-de", &kGpt2},
+    {"jina-es", &kGpt2},
+    {"jina-v1-en", &kGpt2},
+    {"jina-v2-code", &kGpt2},
+    {"jina-v2-de", &kGpt2},
+    {"jina-v2-es", &kGpt2},
+    {"jina-v5-nano", &kLlama3, Whole::kTaken, Begin::kAdded},
     {"joyai-llm", &kDeepseek3},
     {"kanana2", &kGpt4o},
     {"kormo", &kQwen2},
+    {"laguna", &kLaguna},
     {"lfm2", &kLlama3, Whole::kTaken, Begin::kAdded},
     {"llada-moe", &kBailing},
     {"llama-bpe", &kLlama3, Whole::kTaken, Begin::kAdded},
@@ -140,7 +163,9 @@ constexpr Named kNamed[] = {
     {"mellum2", &kDigitsGpt2},
     {"midm-2.0", &kLlama3, Whole::kTaken, Begin::kAdded},
     {"minerva-7b", &kDigitsGpt2},
+    {"minicpm5", &kMinicpm5, Whole::kTaken},
     {"minimax-m2", &kGpt4o},
+    {"modern-bert", &kGpt2},
     {"mpt", &kGpt2},
     {"olmo", &kGpt2},
     {"phi-2", &kGpt2},
@@ -149,14 +174,20 @@ constexpr Named kNamed[] = {
     {"qwen2", &kQwen2},
     {"qwen35", &kQwen35},
     {"refact", &kDigitsGpt2},
+    {"roberta-bpe", &kGpt2},
     {"seed-coder", &kSeedCoder},
     {"smaug-bpe", &kLlama3},
     {"smollm", &kDigitsGpt2},
     {"solar-open", &kQwen2},
+    {"spark2_5", &kSpark25},
     {"stablelm2", &kQwen2},
     {"starcoder", &kDigitsGpt2},
+    {"superbpe", &kSuperBpe},
+    {"talkie", &kGpt4o},
     {"tekken", &kTekken, Whole::kTaken, Begin::kAdded},
+    {"tiny_aya", &kTinyAya},
     {"trillion", &kGpt2},
+    {"ufakzeka", &kUfakzeka},
     {"viking", &kViking},
     {"youtu", &kYoutu, Whole::kTaken},
 };
@@ -176,7 +207,9 @@ NamedPreTokenizer FindPreTokenizer(std::string_view name) {
   PreTokenizers row;
   for (const std::string_view pattern : named->rule->patterns) {
     if (pattern.empty()) break;
-    row.push_back(std::make_unique<Splitter>(std::make_unique<RegexCut>(pattern), CutBehavior::kIsolated));
+    std::unique_ptr<const CutPattern> cut = MakeDigitGroups(pattern);
+    if (cut == nullptr) cut = std::make_unique<RegexCut>(pattern);
+    row.push_back(std::make_unique<Splitter>(std::move(cut), CutBehavior::kIsolated));
   }
   return {std::make_unique<PreTokenizerRow>(std::move(row)), named->whole == Whole::kTaken,
           named->begin == Begin::kAdded};

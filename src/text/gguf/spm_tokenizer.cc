@@ -2,12 +2,9 @@
 // word, so each word, with the marks in front of it, is merged alone: the same ids, with a queue as short as the word.
 #include "text/gguf/spm_tokenizer.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
-#include "base/check.h"
-#include "files/reader_error.h"
+#include "text/model/byte_tokens.h"
 #include "text/model/spm_merger.h"
 
 namespace ekvi::text {
@@ -65,15 +62,8 @@ void SpmTokenizer::EncodePlain(std::string_view text, TextPlace place, std::vect
 
 SpmTokenizer::Last SpmTokenizer::AppendFallback(std::string_view symbol, Last last, std::vector<int32_t>& ids) const {
   const std::string_view bytes = symbol == kSpaceMark ? " " : symbol;
-  const auto token_of = [this](char c) { return vocabulary().ByteToken(static_cast<uint8_t>(c)); };
-  if (std::ranges::all_of(bytes, [&](char c) { return token_of(c).has_value(); })) {
-    for (const char c : bytes) ids.push_back(*token_of(c));
-    return Last::kKnown;
-  }
-  if (!vocabulary().unknown()) {
-    throw Error(ErrorCode::kUnsupported, fmt::format("the vocabulary cannot write {}", files::Quote(bytes)),
-                fmt::format("{} pieces, no byte pieces for it and no unknown token", vocabulary().size()));
-  }
+  if (AppendByteTokens(vocabulary().byte_tokens(), bytes, ids)) return Last::kKnown;
+  if (!vocabulary().unknown()) throw CannotWrite(bytes, static_cast<size_t>(vocabulary().size()));
   if (last == Last::kKnown) ids.push_back(*vocabulary().unknown());
   return Last::kUnknown;
 }

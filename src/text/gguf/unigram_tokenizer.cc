@@ -1,7 +1,6 @@
 #include "text/gguf/unigram_tokenizer.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/utf8.h"
@@ -14,19 +13,17 @@ constexpr double kUnknownPenalty = 10;  // SentencePiece's, unigram_model.cc
 std::unique_ptr<const UnigramModel> MakeModel(const Vocabulary& vocabulary) {
   PieceTrie texts;
   std::vector<double> scores(static_cast<size_t>(vocabulary.size()));
-  std::array<int32_t, 256> byte_tokens;
-  byte_tokens.fill(-1);
   double least = 0;
-  bool any_byte = false;
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
     const PieceKind kind = vocabulary.Kind(id);
     const std::string_view piece = vocabulary.Piece(id);
     scores[id] = kind == PieceKind::kUserDefined ? 0 : vocabulary.Score(id);
     if (kind == PieceKind::kNormal) least = std::min(least, scores[id]);
-    if (kind == PieceKind::kByte) byte_tokens[*ByteOfPiece(piece)] = id, any_byte = true;
     const bool text = kind == PieceKind::kNormal || kind == PieceKind::kUserDefined;
     if (text && !piece.empty()) texts.Add(piece, id);
   }
+  const ByteTokens& byte_tokens = vocabulary.byte_tokens();
+  const bool any_byte = byte_tokens != kNoByteTokens;
   const UnigramOptions options{
       .unknown = vocabulary.unknown(), .byte_fallback = any_byte, .unknown_score = least - kUnknownPenalty};
   return std::make_unique<UnigramModel>(options, std::move(texts), std::move(scores), byte_tokens);

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -32,9 +31,7 @@ std::string Text(const JsonValue& model, std::string_view key) {
 class Reader {
  public:
   Reader(const JsonValue& model, HfUnits units, const Pieces& pieces, HfTokens& tokens)
-      : model_(model), units_(units), pieces_(pieces), tokens_(tokens) {
-    byte_tokens_.fill(-1);
-  }
+      : model_(model), units_(units), pieces_(pieces), tokens_(tokens) {}
 
   std::unique_ptr<const SubwordModel> Read() {
     const std::string_view type = TypeOf(model_);
@@ -206,7 +203,7 @@ class Reader {
   HfUnits units_;
   const Pieces& pieces_;
   HfTokens& tokens_;
-  std::array<int32_t, 256> byte_tokens_;
+  ByteTokens byte_tokens_ = kNoByteTokens;
 };
 
 }  // namespace

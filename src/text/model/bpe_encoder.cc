@@ -4,15 +4,11 @@
 // a heap of candidate pairs, at most three entries a symbol.
 #include "text/model/bpe_encoder.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "base/utf8.h"
-#include "ekvi/error.h"
-#include "files/reader_error.h"
 #include "text/unicode/byte_alphabet.h"
 
 namespace ekvi::text {
@@ -151,15 +147,8 @@ std::string_view BpeEncoder::Affixed(std::string_view character, size_t at, size
 }
 
 void BpeEncoder::AppendUnwritten(std::string_view symbol) {
-  const auto token_of = [this](char c) { return model_.byte_tokens_[static_cast<uint8_t>(c)]; };
-  if (model_.options_.byte_fallback && std::ranges::all_of(symbol, [&](char c) { return token_of(c) >= 0; })) {
-    for (const char c : symbol) word_.push_back(token_of(c));
-    return;
-  }
-  if (!model_.options_.unknown) {
-    throw Error(ErrorCode::kUnsupported, fmt::format("the vocabulary cannot write {}", files::Quote(symbol)),
-                fmt::format("{} tokens, none for it, no unknown token", model_.whole_.size()));
-  }
+  if (model_.options_.byte_fallback && AppendByteTokens(model_.byte_tokens_, symbol, word_)) return;
+  if (!model_.options_.unknown) throw CannotWrite(symbol, model_.whole_.size());
   if (!model_.options_.fuse_unknown) FlushUnknown();
   ++unknown_pending_;
 }

@@ -6,7 +6,7 @@
 namespace ekvi::text {
 
 BpeModel::BpeModel(BpeOptions options, PieceTable texts, const std::vector<BpeMerge>& merges,
-                   const std::array<int32_t, 256>& byte_tokens, int32_t size)
+                   const ByteTokens& byte_tokens, int32_t size)
     : options_(std::move(options)),
       texts_(std::move(texts)),
       merges_(merges),

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "text/model/bpe_merges.h"
+#include "text/model/byte_tokens.h"
 #include "text/model/subword_model.h"
 #include "text/vocabulary/piece_table.h"
 
@@ -31,8 +32,8 @@ class BpeModel : public SubwordModel {
  public:
   // `texts` are the tokens that plain text may become, control tokens not among them; `merges` joins them; ids are
   // below `size`. byte_tokens[b] is the id of "<0x..>" for byte b, -1 where there is none.
-  BpeModel(BpeOptions options, PieceTable texts, const std::vector<BpeMerge>& merges,
-           const std::array<int32_t, 256>& byte_tokens, int32_t size);
+  BpeModel(BpeOptions options, PieceTable texts, const std::vector<BpeMerge>& merges, const ByteTokens& byte_tokens,
+           int32_t size);
 
   // n log n in the length of the longest word; no allocation per word once the longest has been seen, but where merges
   // go through texts that are no tokens (`between`).
@@ -45,7 +46,7 @@ class BpeModel : public SubwordModel {
   BpeOptions options_;
   PieceTable texts_;
   BpeMerges merges_;
-  std::array<int32_t, 256> byte_tokens_;
+  ByteTokens byte_tokens_;
   std::array<int32_t, 256> symbols_;  // of bytes, or of ASCII characters; -1: none
   // Found out as words come up; each is written with the same value whoever writes it.
   mutable std::vector<std::atomic<Whole>> whole_;

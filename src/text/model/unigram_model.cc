@@ -2,14 +2,10 @@
 // at a place, the unknown token may take that character. Among equal sums the way found first stays.
 #include "text/model/unigram_model.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <string_view>
 
 #include "base/utf8.h"
-#include "ekvi/error.h"
-#include "files/reader_error.h"
 
 namespace ekvi::text {
 
@@ -83,15 +79,9 @@ class UnigramEncoder : public WordEncoder {
   }
 
   void AppendUnwritten(std::string_view text) {
-    const auto token_of = [this](char c) { return model_.byte_tokens_[static_cast<uint8_t>(c)]; };
-    if (model_.options_.byte_fallback && std::ranges::all_of(text, [&](char c) { return token_of(c) >= 0; })) {
-      for (const char c : text) ids_.push_back(token_of(c));
-    } else if (model_.options_.unknown) {
-      ids_.push_back(*model_.options_.unknown);
-    } else {
-      throw Error(ErrorCode::kUnsupported, fmt::format("the vocabulary cannot write {}", files::Quote(text)),
-                  fmt::format("{} tokens, none for it, no unknown token", model_.scores_.size()));
-    }
+    if (model_.options_.byte_fallback && AppendByteTokens(model_.byte_tokens_, text, ids_)) return;
+    if (!model_.options_.unknown) throw CannotWrite(text, model_.scores_.size());
+    ids_.push_back(*model_.options_.unknown);
   }
 
   const UnigramModel& model_;
@@ -101,7 +91,7 @@ class UnigramEncoder : public WordEncoder {
 };
 
 UnigramModel::UnigramModel(UnigramOptions options, PieceTrie texts, std::vector<double> scores,
-                           const std::array<int32_t, 256>& byte_tokens)
+                           const ByteTokens& byte_tokens)
     : options_(options), texts_(std::move(texts)), scores_(std::move(scores)), byte_tokens_(byte_tokens) {}
 
 std::unique_ptr<WordEncoder> UnigramModel::NewEncoder(size_t, std::vector<int32_t>& ids) const {

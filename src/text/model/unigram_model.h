@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "text/model/byte_tokens.h"
 #include "text/model/subword_model.h"
 #include "text/vocabulary/piece_trie.h"
 
@@ -20,8 +21,7 @@ struct UnigramOptions {
 class UnigramModel : public SubwordModel {
  public:
   // `texts` holds the tokens that plain text may become; scores[id] is theirs. byte_tokens as for BpeModel.
-  UnigramModel(UnigramOptions options, PieceTrie texts, std::vector<double> scores,
-               const std::array<int32_t, 256>& byte_tokens);
+  UnigramModel(UnigramOptions options, PieceTrie texts, std::vector<double> scores, const ByteTokens& byte_tokens);
 
   // Time is the length of the word times that of the longest piece; 16 bytes per byte of the longest word.
   std::unique_ptr<WordEncoder> NewEncoder(size_t text_bytes, std::vector<int32_t>& ids) const override;
@@ -32,7 +32,7 @@ class UnigramModel : public SubwordModel {
   UnigramOptions options_;
   PieceTrie texts_;
   std::vector<double> scores_;
-  std::array<int32_t, 256> byte_tokens_;
+  ByteTokens byte_tokens_;
 };
 
 }  // namespace ekvi::text

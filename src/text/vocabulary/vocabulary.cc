@@ -49,10 +49,6 @@ Vocabulary::Vocabulary(VocabularyParts parts)
   }
 }
 
-std::optional<int32_t> Vocabulary::ByteToken(uint8_t byte) const {
-  return byte_tokens_[byte] < 0 ? std::nullopt : std::optional(byte_tokens_[byte]);
-}
-
 size_t Vocabulary::Checked(int32_t id) const {
   EKVI_CHECK_OP(>=, id, 0);
   EKVI_CHECK_OP(<, id, size());

@@ -55,7 +55,8 @@ class Vocabulary {
   PieceKind Kind(int32_t id) const { return kinds_[Checked(id)]; }
   float Score(int32_t id) const { return scores_[Checked(id)]; }
 
-  std::optional<int32_t> ByteToken(uint8_t byte) const;
+  // The token of kind kByte for each byte; -1: none.
+  const std::array<int32_t, 256>& byte_tokens() const { return byte_tokens_; }
   // The pieces, which may outlive this.
   const Pieces& pieces() const { return pieces_; }
 
