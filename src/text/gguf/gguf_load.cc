@@ -5,6 +5,7 @@
 #include "files/reader_error.h"
 #include "text/gguf/bpe_tokenizer.h"
 #include "text/gguf/gguf_vocabulary.h"
+#include "text/gguf/marked_bpe_tokenizer.h"
 #include "text/gguf/pre_tokenizer_names.h"
 #include "text/gguf/spm_tokenizer.h"
 #include "text/gguf/unigram_tokenizer.h"
@@ -59,6 +60,29 @@ std::unique_ptr<Tokenizer> LoadBpe(const files::GgufFile& file) {
                                         std::move(model));
 }
 
+// Gemma 4: byte-pair encoding of characters.
+std::unique_ptr<Tokenizer> LoadMarkedBpe(const files::GgufFile& file) {
+  VocabularyParts parts = ReadGgufVocabulary(file, {});
+  const GgufMerges read = ReadGgufMerges(file, parts);
+  if (!read.between.empty()) {
+    throw file.KeyError(ErrorCode::kCorrupt, kGgufMergesKey,
+                        fmt::format("{} is no piece", files::Quote(read.between.front())),
+                        fmt::format("{} such texts", files::Digits(read.between.size())));
+  }
+  parts.add_begin = GetBool(file, "add_bos_token", false);
+  parts.add_space_prefix = GetBool(file, "add_space_prefix", false);
+  PieceTable texts(parts.pieces, Spelling::kPlain, parts.pieces.size());
+  for (size_t i = 0; i < parts.pieces.size(); ++i) {
+    const bool text = parts.kinds[i] == PieceKind::kNormal || parts.kinds[i] == PieceKind::kUserDefined;
+    if (text) texts.Add(static_cast<int32_t>(i));
+  }
+  Vocabulary vocabulary(std::move(parts));
+  BpeOptions options{.byte_fallback = true, .fuse_unknown = true, .unknown = vocabulary.unknown()};
+  auto model = std::make_unique<BpeModel>(std::move(options), std::move(texts), read.merges, vocabulary.byte_tokens(),
+                                          vocabulary.size());
+  return std::make_unique<MarkedBpeTokenizer>("BPE, gemma4", std::move(vocabulary), std::move(model));
+}
+
 std::optional<Charsmap> ReadCharsmap(const files::GgufFile& file) {
   constexpr std::string_view kKey = "tokenizer.ggml.precompiled_charsmap";
   const files::GgufValue* const value = file.Find(kKey);
@@ -109,10 +133,12 @@ std::unique_ptr<Tokenizer> LoadTokenizer(const files::GgufFile& file) {
   const LetGoOfTables let_go(file);
   const std::string_view model = file.RequireString(kGgufModelKey);
   if (model == "llama") return LoadSpm(file);
+  const bool gemma4 = model == "gemma4" || (model == "gpt2" && file.GetString(kGgufPreKey) == "gemma4");
+  if (gemma4) return LoadMarkedBpe(file);
   if (model == "gpt2") return LoadBpe(file);
   if (model == "t5" || model == "unigram") return LoadUnigram(file);
   throw file.KeyError(ErrorCode::kUnsupported, kGgufModelKey, fmt::format("tokenizer {}", files::Quote(model)),
-                      "supported: 'llama', 'gpt2', 't5'");
+                      "supported: 'llama', 'gpt2', 't5', 'gemma4'");
 }
 
 }  // namespace ekvi::text

@@ -4,6 +4,19 @@
 
 namespace ekvi::text {
 
+std::string MarkSpaces(std::string_view text, bool prefix) {
+  std::string marked(prefix ? kSpaceMark : std::string_view());
+  marked.reserve(marked.size() + text.size() + text.size() / 2);
+  for (const char c : text) {
+    if (c == ' ') {
+      marked += kSpaceMark;
+    } else {
+      marked += c;
+    }
+  }
+  return marked;
+}
+
 GgufTokenizer::GgufTokenizer(std::string_view name, Vocabulary vocabulary)
     : Tokenizer(name, std::move(vocabulary)),
       always_(this->vocabulary(), {PieceKind::kUserDefined}),

@@ -9,6 +9,9 @@ namespace ekvi::text {
 
 inline constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581: a space in SentencePiece's vocabularies
 
+// `text` with marks for spaces, and one in front where `prefix`.
+std::string MarkSpaces(std::string_view text, bool prefix);
+
 // User-defined tokens are found in any text; with `special` the names of control tokens and of the unknown token are
 // too, longest first.
 class GgufTokenizer : public Tokenizer {

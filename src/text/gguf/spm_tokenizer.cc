@@ -19,19 +19,6 @@ size_t NextWord(std::string_view text, size_t from) {
 
 bool HoldsInnerMark(std::string_view piece) { return NextWord(piece, 0) != piece.size(); }
 
-std::string MarkSpaces(std::string_view text, bool prefix) {
-  std::string marked(prefix ? kSpaceMark : std::string_view());
-  marked.reserve(marked.size() + text.size() + text.size() / 2);
-  for (const char c : text) {
-    if (c == ' ') {
-      marked += kSpaceMark;
-    } else {
-      marked += c;
-    }
-  }
-  return marked;
-}
-
 }  // namespace
 
 SpmTokenizer::SpmTokenizer(Vocabulary vocabulary)
