@@ -1,5 +1,5 @@
-# ekvi_layer(NAME DEPENDS layer… LIBRARIES target…): the static library ekvi_NAME of this folder's sources, its tests,
-# measurements and fuzzers. A new file needs no entry anywhere:
+# ekvi_layer(NAME DEPENDS layer… LIBRARIES target…): the static library ekvi_NAME of the sources in this
+# folder and below, its tests, measurements and fuzzers. A new file needs no entry anywhere:
 #
 #   foo.cc        the library          foo_bench.cc  a program of its own, built by the target "benches"
 #   foo_test.cc, foo_testing.cc (what tests share)   NAME_test, in ctest
@@ -8,7 +8,7 @@
 # DEPENDS are layers whose headers this one may include (docs/architecture.md), LIBRARIES what its sources alone need.
 function(ekvi_layer name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES" ${ARGN})
-  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   foreach(kind test bench fuzz)
     set(${kind}_files ${files})
     list(FILTER ${kind}_files INCLUDE REGEX "_${kind}\\.cc$")

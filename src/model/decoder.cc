@@ -196,6 +196,12 @@ void Decoder<T>::Embed() {
       workshop_.kernels->add_scaled(x, &h_[t * width], T(1), width);
     }
   });
+  // Looking up a row maps 64 KiB of the file and more: a long text would bring in the table, which the head has packed.
+  constexpr int64_t kRowsKept = 32;
+  rows_mapped_ += tokens_;
+  if (rows_mapped_ < kRowsKept) return;
+  weights_->embedding.LetGo();
+  rows_mapped_ = 0;
 }
 
 template <typename T>

@@ -98,6 +98,7 @@ class Decoder {
 
   // The step at hand.
   int64_t tokens_ = 0;
+  int64_t rows_mapped_ = 0;                              // of the embedding, since it was let go
   std::vector<int32_t> ids_;                             // [tokens]
   std::vector<int64_t> positions_;                       // [tokens]
   std::vector<int64_t> first_;                           // [step rows] index of the row's first token

@@ -14,7 +14,6 @@
 #include "model/hub_model.h"
 #include "model/weights_gguf.h"
 #include "model/weights_safetensors.h"
-#include "text/tokenizer_hf.h"
 
 namespace ekvi::model {
 namespace {

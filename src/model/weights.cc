@@ -104,6 +104,8 @@ class Loader {
     const StoredTensor tensor = Require(ref, Stacked(ref, {stored}));
     std::vector<V> all(stored), picked(size);
     numeric::Decode(tensor.format, SliceOf(ref, tensor, stored), all.data(), all.size());
+    // A small tensor's page maps what lies around it, other tensors' megabytes among them.
+    if (tensor.mapped != nullptr) tensor.mapped->Release(tensor.mapped->bytes());
     if (const int64_t bad = FirstNotFinite<V>(all); bad >= 0)
       throw NotFinite(tensor.name, fmt::format("value {} of {}", ref.slice * stored + bad, tensor.values()));
     // Where the file's cache has large pages, these few values brought megabytes of their neighbours with them.
@@ -229,6 +231,7 @@ size_t BytesOf(const NormWeights<T>& norm) {
 template <typename T>
 RowTable<T>::RowTable(const StoredTensor& tensor, std::shared_ptr<const void> owner)
     : owner_(std::move(owner)),
+      mapped_(tensor.mapped),
       data_(tensor.bytes.data()),
       format_(tensor.format),
       rows_(tensor.shape[0]),
@@ -238,6 +241,11 @@ RowTable<T>::RowTable(const StoredTensor& tensor, std::shared_ptr<const void> ow
 template <typename T>
 void RowTable<T>::Read(int64_t row, T* out) const noexcept {
   numeric::Decode(format_, data_ + static_cast<size_t>(row) * row_bytes_, out, static_cast<size_t>(width_));
+}
+
+template <typename T>
+void RowTable<T>::LetGo() const noexcept {
+  if (mapped_ != nullptr) mapped_->Release({data_, static_cast<size_t>(rows_) * row_bytes_});
 }
 
 template <typename T>

@@ -28,11 +28,14 @@ class RowTable {
   // out[width]; 0 ≤ row < rows(). F64 rounds to float where T is float, all else is the
   // stored value.
   void Read(int64_t row, T* out) const noexcept;
+  // Lets go of the memory that the pages of rows read so far take in this process. They stay readable.
+  void LetGo() const noexcept;
   // The place (row × width + column) of the first value of rows begin … end - 1 that is not finite.
   std::optional<int64_t> FirstNotFinite(int64_t begin, int64_t end) const;
 
  private:
   std::shared_ptr<const void> owner_;
+  const base::MappedFile* mapped_ = nullptr;  // owner_'s
   const std::byte* data_ = nullptr;
   numeric::Format format_ = numeric::Format::kF32;
   int64_t rows_ = 0, width_ = 0;

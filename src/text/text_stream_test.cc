@@ -6,7 +6,7 @@
 
 #include "files/reader_expect_error.h"
 #include "shared_path.h"
-#include "text/tokenizer_test_vocabulary.h"
+#include "text/test_vocabulary.h"
 
 namespace ekvi::text {
 namespace {

@@ -12,10 +12,14 @@ namespace {
 // More tokens than any context holds; bounds the memory of the worst text (one word) to about 3 GiB.
 constexpr size_t kTextBytesMax = size_t{64} << 20;
 
-int32_t Checked(const Vocabulary& vocabulary, int32_t token, std::string_view where = "") {
-  if (vocabulary.Contains(token)) return token;
+[[noreturn]] void Refuse(const Vocabulary& vocabulary, int32_t token, std::string_view where) {
   throw Error(ErrorCode::kInvalidArgument, fmt::format("token id {}{} is outside the vocabulary", token, where),
               fmt::format("ids are 0 to {}", vocabulary.size() - 1));
+}
+
+int32_t Checked(const Vocabulary& vocabulary, int32_t token) {
+  if (!vocabulary.Contains(token)) Refuse(vocabulary, token, "");
+  return token;
 }
 
 }  // namespace
@@ -46,7 +50,8 @@ std::string Tokenizer::DecodeBytes(std::span<const int32_t> tokens) const {
   std::string bytes;
   TextPlace place;
   for (size_t i = 0; i < tokens.size(); ++i) {
-    AppendToken(Checked(vocabulary_, tokens[i], fmt::format(" at index {}", i)), place, bytes);
+    if (!vocabulary_.Contains(tokens[i])) Refuse(vocabulary_, tokens[i], fmt::format(" at index {}", i));
+    AppendToken(tokens[i], place, bytes);
   }
   return bytes;
 }

@@ -11,7 +11,7 @@
 
 #include "ekvi/tokenizer.h"
 #include "files/gguf.h"
-#include "text/tokenizer_vocabulary.h"
+#include "text/vocabulary/vocabulary.h"
 
 namespace ekvi::text {
 
@@ -57,10 +57,17 @@ class Tokenizer : public ekvi::Tokenizer {
   Vocabulary vocabulary_;
 };
 
-// The tokenizer of a file: tokenizer.ggml.model "llama", "gpt2", "t5". Copies what it needs, so the file may be closed.
+// The tokenizer of a file: tokenizer.ggml.model "llama", "gpt2", "t5", "gemma4". Copies what it needs, so the file may
+// be closed, and lets go of the file's pages that hold it.
 // Errors naming the key: kCorrupt where a key is missing, of another type, of another length than tokenizer.ggml.tokens
 // or holds an id outside the vocabulary; kUnsupported for another model or pre-tokenizer, over 2^22 pieces, or a piece
 // over 4,096 bytes.
 std::unique_ptr<Tokenizer> LoadTokenizer(const files::GgufFile& file);
+
+// The tokenizer of a folder that holds tokenizer.json. Also read where they are there: tokenizer_config.json for the
+// begin and end tokens and whether the former is put in front, generation_config.json (else config.json) for further
+// end tokens. Truncation and padding that tokenizer.json may ask for are never done. Errors: kNotFound without
+// tokenizer.json; kCorrupt and kUnsupported naming file and place.
+std::unique_ptr<Tokenizer> LoadTokenizerFolder(const std::filesystem::path& folder);
 
 }  // namespace ekvi::text
