@@ -27,8 +27,8 @@ LAYERS = {  # layer: the layers whose headers it may include beside its own and 
     "law": ["engine", "model", "text", "files", "attend", "kernels", "cache", "plan", "numeric", "base"],
     "api": ["law", "engine", "model", "text", "jinja", "files", "attend", "kernels", "cache", "plan", "numeric",
             "base"],
-    "bench": ["api", "law", "engine", "model", "text", "jinja", "files", "attend", "kernels", "cache", "plan", "numeric",
-              "base"],
+    "bench": ["api", "law", "engine", "model", "text", "jinja", "files", "attend", "kernels", "cache", "plan",
+              "numeric", "base"],
     "cli": [],
 }
 TEST_HEADERS = {"shared_path.h", "temporary_folder.h"}  # of tests/

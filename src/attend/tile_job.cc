@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 
 #include "base/fault.h"
 
@@ -39,11 +40,24 @@ struct RowKeys {
   }
 };
 
+// What a task comes to after the chunk at hand; chunk < 0: nothing.
+struct NextPiece {
+  int64_t chunk = -1;
+  int kv_head = 0;
+};
+
 template <typename T>
 class TileJob {
  public:
-  TileJob(const TileContext<T>& context, const Tile& tile, Scratch<T>& scratch)
-      : c_(context), tile_(tile), row_(c_.plan->rows()[tile.row]), scratch_(scratch), shape_(c_.options->shape) {}
+  // `place`: which tile of its task it is.
+  TileJob(const TileContext<T>& context, const Tile& tile, int64_t place, Scratch<T>& scratch)
+      : c_(context),
+        tile_(tile),
+        row_(c_.plan->rows()[tile.row]),
+        scratch_(scratch),
+        running_(scratch.running.from(place * tile.rows)),
+        started_(scratch.started + place * tile.rows),
+        shape_(c_.options->shape) {}
 
   void LoadQueries() {
     for (int64_t r = 0; r < tile_.rows; ++r) {
@@ -52,8 +66,8 @@ class TileJob {
     }
   }
 
-  // The chunk's state into `states`; keys and values of the chunk `next` are fetched meanwhile (none below 0).
-  void Chunk(int64_t chunk, int64_t next, StateRows<T> states) {
+  // The chunk's state into `states`; keys and values of `next` are fetched meanwhile.
+  void Chunk(int64_t chunk, const NextPiece& next, StateRows<T> states) {
     chunk_ = chunk;
     FindKeys();
     if (begin_ >= end_) return;
@@ -66,7 +80,7 @@ class TileJob {
 
   // Row r's state goes on with the chunk at hand.
   void Merge(int64_t r, StateRows<T> chunk) {
-    const kernels::State<T> running = scratch_.running.at(r);
+    const kernels::State<T> running = running_.at(r);
     if (started_[r]) {
       c_.table->merge(running, chunk.read(r), shape_.head_dim_v);
     } else {
@@ -88,7 +102,7 @@ class TileJob {
     for (int64_t r = 0; r < tile_.rows; ++r) {
       started_[r] = !c_.options->sink_logits.empty();
       if (!started_[r]) continue;
-      const kernels::State<T> state = scratch_.running.at(r);
+      const kernels::State<T> state = running_.at(r);
       *state.max = c_.options->sink_logits[HeadOf(r)];
       *state.sum = 1;
       std::fill_n(state.out, shape_.head_dim_v, T(0));
@@ -99,7 +113,7 @@ class TileJob {
     for (int64_t r = 0; r < tile_.rows; ++r) {
       T* out = c_.out.data + row_.out_offset + TokenOf(r) * c_.out.token_stride + HeadOf(r) * c_.out.head_stride;
       if (started_[r])
-        c_.table->finish(scratch_.running.read(r), out, shape_.head_dim_v);
+        c_.table->finish(running_.read(r), out, shape_.head_dim_v);
       else
         std::fill_n(out, shape_.head_dim_v, T(0));
     }
@@ -147,20 +161,20 @@ class TileJob {
     if (geometry.key_order == KeyOrder::kTokenMajor) RepackKeys(k);
   }
 
-  // Of the next chunk, the tiles at the same places; where it has none, the tile at hand again, which costs nothing.
-  void FindTilesAhead(int64_t next) {
-    ahead_ = next >= 0;
+  // Of the next piece, the tiles at the same places; where it has none, the tile at hand again, which costs nothing.
+  void FindTilesAhead(const NextPiece& next) {
+    ahead_ = next.chunk >= 0;
     if (!ahead_) return;
-    const int64_t tokens = row_.past + row_.count - next * kChunkKeys;
+    const int64_t tokens = row_.past + row_.count - next.chunk * kChunkKeys;
     const auto count = static_cast<size_t>(std::clamp<int64_t>((tokens + kLanes - 1) / kLanes, 0, kChunkTiles));
     k_ahead_ = k_tiles_;
     v_ahead_ = v_tiles_;
     const TileGeometry geometry = c_.cache->Geometry(c_.layer);
-    c_.cache->Tiles(c_.layer, row_.cache_row, next * kChunkTiles, std::span(k_ahead_).first(count),
+    c_.cache->Tiles(c_.layer, row_.cache_row, next.chunk * kChunkTiles, std::span(k_ahead_).first(count),
                     std::span(v_ahead_).first(count));
     for (size_t i = 0; i < count; ++i) {
-      k_ahead_[i] += tile_.kv_head * geometry.k_head_bytes;
-      v_ahead_[i] += tile_.kv_head * geometry.v_head_bytes;
+      k_ahead_[i] += next.kv_head * geometry.k_head_bytes;
+      v_ahead_[i] += next.kv_head * geometry.v_head_bytes;
     }
   }
 
@@ -264,6 +278,8 @@ class TileJob {
   const Tile& tile_;
   const PlanRow& row_;
   Scratch<T>& scratch_;
+  StateRows<T> running_;
+  bool* started_;
   const LayerShape& shape_;
 
   int64_t chunk_ = 0;
@@ -274,7 +290,6 @@ class TileJob {
   bool ahead_ = false;  // the tiles of the next chunk are known
   std::array<const std::byte*, kChunkTiles> k_tiles_, v_tiles_, k_ahead_, v_ahead_;
   std::array<RowKeys, kRowsMax> keys_;
-  std::array<bool, kRowsMax> started_;
 };
 
 // The kept states of a cut tile's chunk.
@@ -286,7 +301,8 @@ StateRows<T> Kept(const TileContext<T>& context, const Tile& tile, int64_t chunk
 }  // namespace
 
 template <typename T>
-Scratch<T>::Scratch(int64_t rows, int64_t head_dim_k, int64_t head_dim_v) {
+Scratch<T>::Scratch(int64_t rows, int64_t task_rows, int64_t head_dim_k, int64_t head_dim_v)
+    : started_(std::make_unique<bool[]>(static_cast<size_t>(task_rows))) {
   const auto round = [](int64_t count) { return (count + kLanes - 1) / kLanes * kLanes; };
   const int64_t sizes[] = {round(rows * head_dim_k),
                            rows * kChunkKeys,
@@ -294,9 +310,9 @@ Scratch<T>::Scratch(int64_t rows, int64_t head_dim_k, int64_t head_dim_v) {
                            round(rows),
                            round(rows),
                            round(rows * head_dim_v),
-                           round(rows),
-                           round(rows),
-                           round(rows * head_dim_v)};
+                           round(task_rows),
+                           round(task_rows),
+                           round(task_rows * head_dim_v)};
   int64_t total = 0;
   for (const int64_t size : sizes) total += size;
   memory_ = base::AlignedBuffer(static_cast<size_t>(total) * sizeof(T));
@@ -309,32 +325,41 @@ Scratch<T>::Scratch(int64_t rows, int64_t head_dim_k, int64_t head_dim_v) {
   q = parts[0], scores = parts[1], keys = parts[2];
   chunk = {parts[3], parts[4], parts[5], head_dim_v};
   running = {parts[6], parts[7], parts[8], head_dim_v};
+  started = started_.get();
 }
 
 template <typename T>
 void ComputeTask(const TileContext<T>& context, const Task& task, Scratch<T>& scratch) noexcept {
-  const Tile& tile = context.plan->tiles()[task.tile];
-  TileJob<T> job(context, tile, scratch);
-  job.LoadQueries();
-  const auto next = [&](int64_t i) { return i + 1 < task.chunk_end ? tile.chunks.at(i + 1) : -1; };
-  if (tile.parts > 1) {
-    for (int64_t i = task.chunk_begin; i < task.chunk_end; ++i)
-      job.Chunk(tile.chunks.at(i), next(i), Kept(context, tile, i));
-    return;
-  }
+  const std::span<const Tile> tiles = context.plan->tiles().subspan(task.tile, task.tile_count);
+  const bool kept = tiles[0].parts > 1;
   StateRows<T> states = scratch.chunk;
   states.out_stride = context.options->shape.head_dim_v;
-  job.Start();
+  const auto last = static_cast<int64_t>(tiles.size()) - 1;
+  const auto next = [&](int64_t chunk, int64_t t) -> NextPiece {
+    const bool same = t < last;
+    if (!same && chunk + 1 == task.chunk_end) return {};
+    return {tiles[0].chunks.at(same ? chunk : chunk + 1), tiles[same ? t + 1 : 0].kv_head};
+  };
+  std::optional<TileJob<T>> job;
+  const auto take = [&](int64_t t) {
+    if (job && last == 0) return;
+    job.emplace(context, tiles[t], t, scratch);
+    job->LoadQueries();
+  };
+  for (int64_t t = 0; t <= last && !kept; ++t) take(t), job->Start();
   for (int64_t i = task.chunk_begin; i < task.chunk_end; ++i) {
-    job.Chunk(tile.chunks.at(i), next(i), states);
-    job.MergeRows(states);
+    for (int64_t t = 0; t <= last; ++t) {
+      take(t);
+      job->Chunk(tiles[t].chunks.at(i), next(i, t), kept ? Kept(context, tiles[t], i) : states);
+      if (!kept) job->MergeRows(states);
+    }
   }
-  job.Finish();
+  for (int64_t t = 0; t <= last && !kept; ++t) take(t), job->Finish();
 }
 
 template <typename T>
 void MergeTile(const TileContext<T>& context, const Tile& tile, Scratch<T>& scratch) noexcept {
-  TileJob<T> job(context, tile, scratch);
+  TileJob<T> job(context, tile, 0, scratch);
   const int64_t count = tile.chunks.count();
   const bool swapped = base::Injected(base::Fault::kChunkMerge) && count > 1;
   job.Start();

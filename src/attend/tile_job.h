@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -40,16 +41,19 @@ struct StateRows {
 template <typename T>
 class Scratch {
  public:
-  Scratch(int64_t rows, int64_t head_dim_k, int64_t head_dim_v);
+  // `rows` of a tile, `task_rows` of a task.
+  Scratch(int64_t rows, int64_t task_rows, int64_t head_dim_k, int64_t head_dim_v);
 
-  T* q;                // [rows, head_dim_k]
-  T* scores;           // [rows, kChunkKeys]
-  T* keys;             // [kChunkKeys / 16, head_dim_k, 16]: tiles of a token-major cache, repacked
-  StateRows<T> chunk;  // of the chunk at hand
-  StateRows<T> running;
+  T* q;                  // [rows, head_dim_k]
+  T* scores;             // [rows, kChunkKeys]
+  T* keys;               // [kChunkKeys / 16, head_dim_k, 16]: tiles of a token-major cache, repacked
+  StateRows<T> chunk;    // of the chunk at hand
+  StateRows<T> running;  // of all rows of the task
+  bool* started;         // [task_rows]: `running` holds something
 
  private:
   base::AlignedBuffer memory_;
+  std::unique_ptr<bool[]> started_;
 };
 
 // What a job reads and writes. Outlives it.

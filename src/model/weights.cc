@@ -108,8 +108,6 @@ class Loader {
     if (tensor.mapped != nullptr) tensor.mapped->Release(tensor.mapped->bytes());
     if (const int64_t bad = FirstNotFinite<V>(all); bad >= 0)
       throw NotFinite(tensor.name, fmt::format("value {} of {}", ref.slice * stored + bad, tensor.values()));
-    // Where the file's cache has large pages, these few values brought megabytes of their neighbours with them.
-    if (tensor.mapped != nullptr) tensor.mapped->Release(tensor.mapped->bytes());
     for (int64_t i = 0; i < size; ++i)
       picked[i] = all[ref.order.empty() ? ref.first + i * ref.step : ref.order[i]] + static_cast<V>(ref.shift);
     return picked;

@@ -83,7 +83,7 @@ TEST(SpecialNames, KindsNotAskedFor_ArePlainText) {
 }
 
 // The twin: what a name may cover is known byte by byte.
-TEST(TokenizerSpecials, ForeignParts_HaveNoNamesThatReachIntoThem) {
+TEST(SpecialNames, ForeignParts_HaveNoNamesThatReachIntoThem) {
   constexpr uint64_t kSeed = 13;
   base::Random random(kSeed);
   const auto word = [&](uint64_t length) {
@@ -99,7 +99,7 @@ TEST(TokenizerSpecials, ForeignParts_HaveNoNamesThatReachIntoThem) {
       vocabulary.pieces.push_back(random.Below(2) == 0 ? UserDefined(name) : Control(name));
     }
     const Vocabulary pieces = vocabulary.Build();
-    const TokenizerSpecials anywhere(pieces, {PieceKind::kUserDefined}),
+    const SpecialNames anywhere(pieces, {PieceKind::kUserDefined}),
         all(pieces, {PieceKind::kUserDefined, PieceKind::kControl});
     const std::string text = word(random.Below(30));
     std::vector<std::string_view> foreign;
@@ -125,10 +125,10 @@ TEST(TokenizerSpecials, ForeignParts_HaveNoNamesThatReachIntoThem) {
   }
 }
 
-TEST(TokenizerSpecials, AShorterNameInFrontOfForeignTextIsFound) {
+TEST(SpecialNames, AShorterNameInFrontOfForeignTextIsFound) {
   TestVocabulary vocabulary{{Control("<c>x"), UserDefined("xy")}, false};
   const Vocabulary pieces = vocabulary.Build();
-  const TokenizerSpecials anywhere(pieces, {PieceKind::kUserDefined}),
+  const SpecialNames anywhere(pieces, {PieceKind::kUserDefined}),
       all(pieces, {PieceKind::kUserDefined, PieceKind::kControl});
   const std::string text = "<s><c>xy";
   const std::vector<std::string_view> foreign = {std::string_view(text).substr(6)};
