@@ -29,7 +29,7 @@ constexpr Option kOptions[] = {
      .kind = ValueKind::kText,
      .value = "NAME",
      .environment = Environment::kIgnore,
-     .help = "break the engine on purpose; list: names"},
+     .help = "break the engine on purpose; list: the names, with -v what each breaks"},
     {.name = "golden",
      .kind = ValueKind::kPath,
      .value = "PATH...",
@@ -76,16 +76,19 @@ void RefuseTyped(const Arguments& arguments, std::initializer_list<std::string_v
   }
 }
 
+// Names alone, for `for name in $(…)`; -v says what each breaks.
 int ListFaults(const Arguments& arguments, Console& console) {
   Json report = ReportFor(arguments, nullptr);
-  Table names;
+  Table table;
+  std::string names;
   for (const FaultInfo& fault : FaultNames()) {
-    names.Add({std::string(fault.name), std::string(fault.what)});
+    table.Add({std::string(fault.name), std::string(fault.what)});
+    names += fmt::format("{}\n", fault.name);
     report["faults"].push_back({{"name", fault.name}, {"what", fault.what}});
   }
   report["results"] = {{"faults", report["faults"]}};
   report["warnings"] = Json::array();
-  console.Answer(console.json() ? JsonText(report) : names.Render());
+  console.Answer(console.json() ? JsonText(report) : console.verbose() ? table.Render() : names);
   console.Finish();
   return kOk;
 }
