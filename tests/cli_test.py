@@ -18,6 +18,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -195,6 +196,7 @@ class BadInput(Case):
         self.refused(3, "generate", "-m", self.folder, "x", says=["empty.gguf, noise.gguf", "name the file"])
         self.refused(3, "generate", "-f", self.folder / "nowhere", says=["nowhere"])
         self.refused(3, "generate", "-f", self.folder, says=["directory"])
+        self.refused(2, "generate", "-f", "/dev/zero", says=["too long for one text"])
         for path in ["/dev/null", "/dev/zero"]:
             self.refused(3, "inspect", path, says=["not a regular file"])
         (self.folder / "hub").mkdir()
@@ -348,6 +350,20 @@ class Interrupts(Case):
                 self.assertTrue(text and whole.startswith(text))
                 self.assertLess(len(text), len(whole))
 
+    def test_a_pipe_without_a_writer_waits_for_one_or_a_signal(self):
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        for args in [["generate", "-f", pipe], ["tokenize", "-f", pipe], ["template", pipe, "--input", "-"],
+                     ["logits", "--tokens-file", pipe, "-o", self.folder / "o"], ["chat", "--load", pipe]]:
+            for name, code in [(signal.SIGINT, 130), (signal.SIGTERM, 143)]:
+                with self.subTest(args=args, name=name):
+                    run = start(*args)
+                    time.sleep(0.5)
+                    self.assertIsNone(run.poll())
+                    run.send_signal(name)
+                    self.assertEqual(run.communicate(timeout=LIMIT_S)[0], b"")
+                    self.assertEqual(run.returncode, code)
+
     def test_interrupted_logits_write_nothing(self):
         out = self.folder / "out"
         ids = ",".join(["7"] * 1000)
@@ -421,6 +437,29 @@ class Generate(Case):
         self.assertEqual(self.answer(*base, "--", "One morning"), want)
         self.assertEqual(self.answer(*base, ""), self.answer(*base, stdin=b""))
         self.refused(2, *base, "One morning", "-f", self.folder / "prompt", says=["twice"])
+
+    def test_prompts_come_from_pipes_of_every_kind(self):
+        base = ["generate", "--temp", "0", "-n", "40", "-q"]
+        want, pipe = self.text(), self.folder / "pipe"
+        self.assertEqual(self.answer(*base, "-f", "/dev/stdin", stdin=b"One morning"), want)
+        self.assertEqual(self.answer(*base, "-f", "/dev/null"), self.answer(*base, ""))
+        os.mkfifo(pipe)
+        run = start(*base, "-f", pipe)
+        with open(pipe, "wb", buffering=0) as writer:  # a person who pauses is not at the end
+            for part in [b"One ", b"morn", b"ing"]:
+                writer.write(part)
+                time.sleep(0.1)
+        self.assertEqual(run.communicate(timeout=LIMIT_S)[0], want)
+        for text in ["One morning", ""]:  # process substitution, where the writer may be gone before ekvi looks
+            for wait in [0, 0.3]:
+                script = f'sleep {wait}; exec "$0" "$@"'
+                read, write = os.pipe()
+                run = subprocess.Popen(["sh", "-c", script, BINARY, *base, "-f", f"/dev/fd/{read}"], pass_fds=[read],
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment())
+                os.close(read)
+                os.write(write, text.encode())
+                os.close(write)
+                self.assertEqual(run.communicate(timeout=LIMIT_S)[0], want if text else self.answer(*base, ""))
 
     def test_environment_gives_values_and_flags_go_before(self):
         env = {"EKVI_MAX_TOKENS": "3", "EKVI_TEMP": "0", "EKVI_QUIET": "1"}
