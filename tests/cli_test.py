@@ -18,7 +18,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
@@ -350,20 +349,6 @@ class Interrupts(Case):
                 self.assertTrue(text and whole.startswith(text))
                 self.assertLess(len(text), len(whole))
 
-    def test_a_pipe_without_a_writer_waits_for_one_or_a_signal(self):
-        pipe = self.folder / "pipe"
-        os.mkfifo(pipe)
-        for args in [["generate", "-f", pipe], ["tokenize", "-f", pipe], ["template", pipe, "--input", "-"],
-                     ["logits", "--tokens-file", pipe, "-o", self.folder / "o"], ["chat", "--load", pipe]]:
-            for name, code in [(signal.SIGINT, 130), (signal.SIGTERM, 143)]:
-                with self.subTest(args=args, name=name):
-                    run = start(*args)
-                    time.sleep(0.5)
-                    self.assertIsNone(run.poll())
-                    run.send_signal(name)
-                    self.assertEqual(run.communicate(timeout=LIMIT_S)[0], b"")
-                    self.assertEqual(run.returncode, code)
-
     def test_interrupted_logits_write_nothing(self):
         out = self.folder / "out"
         ids = ",".join(["7"] * 1000)
@@ -438,29 +423,6 @@ class Generate(Case):
         self.assertEqual(self.answer(*base, ""), self.answer(*base, stdin=b""))
         self.refused(2, *base, "One morning", "-f", self.folder / "prompt", says=["twice"])
 
-    def test_prompts_come_from_pipes_of_every_kind(self):
-        base = ["generate", "--temp", "0", "-n", "40", "-q"]
-        want, pipe = self.text(), self.folder / "pipe"
-        self.assertEqual(self.answer(*base, "-f", "/dev/stdin", stdin=b"One morning"), want)
-        self.assertEqual(self.answer(*base, "-f", "/dev/null"), self.answer(*base, ""))
-        os.mkfifo(pipe)
-        run = start(*base, "-f", pipe)
-        with open(pipe, "wb", buffering=0) as writer:  # a person who pauses is not at the end
-            for part in [b"One ", b"morn", b"ing"]:
-                writer.write(part)
-                time.sleep(0.1)
-        self.assertEqual(run.communicate(timeout=LIMIT_S)[0], want)
-        for text in ["One morning", ""]:  # process substitution, where the writer may be gone before ekvi looks
-            for wait in [0, 0.3]:
-                script = f'sleep {wait}; exec "$0" "$@"'
-                read, write = os.pipe()
-                run = subprocess.Popen(["sh", "-c", script, BINARY, *base, "-f", f"/dev/fd/{read}"], pass_fds=[read],
-                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment())
-                os.close(read)
-                os.write(write, text.encode())
-                os.close(write)
-                self.assertEqual(run.communicate(timeout=LIMIT_S)[0], want if text else self.answer(*base, ""))
-
     def test_environment_gives_values_and_flags_go_before(self):
         env = {"EKVI_MAX_TOKENS": "3", "EKVI_TEMP": "0", "EKVI_QUIET": "1"}
         for args, want in [([], "3"), (["-n", "9"], "9")]:
@@ -489,61 +451,6 @@ class Generate(Case):
             got = self.answer("generate", "-m", STORIES, "--temp", "0", "-n", "150", *args, "-q", "").decode().strip()
             self.assertGreater(len(got), 100)
             self.assertEqual(got[:len(want)], want[:len(got)], args)
-
-
-class Templates(Case):
-    def setUp(self):
-        super().setUp()
-        self.template, self.input = self.folder / "chat.jinja", self.folder / "input.json"
-
-    def render(self, source, value, *args):
-        self.template.write_text(source)
-        self.input.write_text(json.dumps(value))
-        return self.answer("template", self.template, "--input", self.input, *args).decode()
-
-    def test_prints_the_text_and_nothing_else(self):
-        source = "{% for m in messages %}\n<{{ m.role }}>{{ m['content'] | tojson }}\n{% endfor %}\n{{ bos_token }}"
-        value = {"messages": [{"role": "user", "content": "é\n\"<"}], "bos_token": "<s>"}
-        self.assertEqual(self.render(source, value), '<user>"é\\n\\"<"\n<s>')
-        report = json.loads(self.render(source, value, "--json"))
-        self.assertEqual(report["results"]["text"], '<user>"é\\n\\"<"\n<s>')
-
-    def test_raise_exception_is_exit_code_3(self):
-        self.template.write_text("a\n{{ raise_exception('Roles must alternate!') }}")
-        self.input.write_text("{}")
-        self.refused(3, "template", self.template, "--input", self.input, says=["Roles must alternate!", "line 2"])
-
-    def test_what_is_wrong_is_said(self):
-        self.input.write_text("{}")
-        for source, code, says in [("{% if x %}", 3, "endif"), ("\n{{ x.y }}", 3, "line 2: 'x' is undefined"),
-                                   ("{% include 'a' %}", 4, "include"), ("{{ 'a' * 10 ** 12 }}", 4, "more than")]:
-            with self.subTest(source=source):
-                self.template.write_text(source)
-                self.refused(code, "template", self.template, "--input", self.input, says=[says])
-        self.refused(2, "template", self.template, says=["--input"])
-        self.refused(2, "template", "--input", self.input, says=["no template"])
-        self.refused(3, "template", self.folder / "nowhere", "--input", self.input, says=["nowhere"])
-        self.refused(4, "template", "-m", EMBEDDED, "--input", self.input, says=["no chat template"])
-        self.input.write_text("[1]")
-        self.refused(3, "template", self.template, "--input", self.input, says=["no JSON object"])
-
-    def test_the_date_is_an_option(self):
-        self.assertEqual(self.render("{{ strftime_now('%Y') }}", {}, "--date", "then"), "then")
-        self.assertRegex(self.render("{{ strftime_now('%Y') }}", {}, "--date", "now"), r"^\d{4}$")
-        self.assertEqual(self.render("{{ strftime_now('%Y') }}", {}), self.render("{{ strftime_now('%d') }}", {}))
-
-    def test_template_of_a_folder(self):
-        self.input.write_text(json.dumps({"messages": []}))
-        (self.folder / "tokenizer_config.json").write_text(json.dumps(
-            {"chat_template": [{"name": "tools", "template": "t"}, {"name": "default", "template": "{{ bos_token }}d"}],
-             "bos_token": {"content": "<b>"}, "eos_token": "<e>"}))
-        self.assertEqual(self.answer("template", "-m", self.folder, "--input", self.input), b"<b>d")
-        (self.folder / "chat_template.json").write_text(json.dumps({"chat_template": "j{{ eos_token }}"}))
-        self.assertEqual(self.answer("template", "-m", self.folder, "--input", self.input), b"j<e>")
-        (self.folder / "chat_template.jinja").write_text("file{{ eos_token }}")
-        self.assertEqual(self.answer("template", "-m", self.folder, "--input", self.input), b"file<e>")
-        self.input.write_text(json.dumps({"eos_token": "own"}))
-        self.assertEqual(self.answer("template", "-m", self.folder, "--input", self.input), b"fileown")
 
 
 class RealModel(Case):
@@ -724,11 +631,37 @@ class Reports(Case):
         self.assertEqual(layer["kv_bytes_per_token"], values * size)
         total = sum(entry["kv_bytes_per_token"] for entry in results["layers"])
         self.assertEqual(results["kv"]["bytes_per_token"], total)
+        self.assertEqual(sum(total["bytes"] for total in results["tensor_types"].values()),
+                         sum(tensor["bytes"] for tensor in results["tensors"]))
+        self.assertIsNone(results["template"])
+        self.assertGreaterEqual(results["peak_bytes"], results["weight_bytes"])
         lines = self.answer("inspect", "-v").decode().splitlines()
         self.assertTrue(any(line.startswith("KV per token") for line in lines))
         self.assertTrue(any(line.startswith("blk.0.attn_q.weight") for line in lines))
         self.assertTrue(any(line.startswith("general.architecture") for line in lines))
         self.assertTrue(all(line == line.rstrip() for line in lines))
+
+    def test_inspect_of_a_folder(self):
+        self.needs(SHARED / "models" / "tiny")
+        hub = self.folder / "hub"
+        shutil.copytree(SHARED / "models" / "tiny" / "gemma3_text", hub)
+        config = json.loads((hub / "config.json").read_text())
+        for name in ["rope_scaling", "rope_parameters"]:
+            config.pop(name, None)
+        config["rope_scaling"] = {"type": "linear", "factor": 8}  # the old spelling is obeyed, and shown
+        (hub / "config.json").write_text(json.dumps(config))
+        (hub / "chat_template.jinja").write_text("{{ messages }}")
+        results = self.report("inspect", hub)["results"]
+        factors = {layer["rope_factor"] for layer in results["layers"] if not layer["window"]}
+        self.assertEqual(factors, {8})
+        self.assertEqual({layer["rope_factor"] for layer in results["layers"] if layer["window"]}, {1})
+        self.assertEqual(results["template"], {"name": str(hub / "chat_template.jinja"), "bytes": 14})
+        text = self.answer("inspect", hub).decode()
+        for part in ["scaled up to 8 times", "14 B in ", "KV per token", "resident while loading"]:
+            self.assertIn(part, text)
+        (hub / "chat_template.jinja").write_text("{% if %}")
+        self.assertIn("cannot be used: ", self.answer("inspect", hub).decode())
+        self.assertIn("line 1", self.report("inspect", hub)["warnings"][0])
 
     def test_tokenize(self):
         text = "One morning, Tom ran.\n"
