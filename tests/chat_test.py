@@ -321,6 +321,19 @@ class Person(ChatCase):
         self.types("\x04")
         self.assertEqual(self.code(), 0)
 
+    def test_ctrl_c_ends_the_wait_for_a_pipe(self):
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        self.begin()
+        self.sees("> ")
+        self.types(f"/load {pipe}\n")
+        time.sleep(0.5)
+        self.types("\x03")
+        self.sees("error: interrupted while reading")
+        self.sees("> ")
+        self.types("\x04")
+        self.assertEqual(self.code(), 0)
+
     def test_a_signal_gives_the_terminal_back(self):
         self.begin()
         before = termios.tcgetattr(self.terminal)

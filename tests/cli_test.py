@@ -195,6 +195,7 @@ class BadInput(Case):
         self.refused(3, "generate", "-m", self.folder, "x", says=["empty.gguf, noise.gguf", "name the file"])
         self.refused(3, "generate", "-f", self.folder / "nowhere", says=["nowhere"])
         self.refused(3, "generate", "-f", self.folder, says=["directory"])
+        self.refused(2, "generate", "-f", "/dev/zero", says=["too long for one text"])
         for path in ["/dev/null", "/dev/zero"]:
             self.refused(3, "inspect", path, says=["not a regular file"])
         (self.folder / "hub").mkdir()
@@ -452,61 +453,6 @@ class Generate(Case):
             self.assertEqual(got[:len(want)], want[:len(got)], args)
 
 
-class Templates(Case):
-    def setUp(self):
-        super().setUp()
-        self.template, self.input = self.folder / "chat.jinja", self.folder / "input.json"
-
-    def render(self, source, value, *args):
-        self.template.write_text(source)
-        self.input.write_text(json.dumps(value))
-        return self.answer("template", self.template, "--input", self.input, *args).decode()
-
-    def test_prints_the_text_and_nothing_else(self):
-        source = "{% for m in messages %}\n<{{ m.role }}>{{ m['content'] | tojson }}\n{% endfor %}\n{{ bos_token }}"
-        value = {"messages": [{"role": "user", "content": "é\n\"<"}], "bos_token": "<s>"}
-        self.assertEqual(self.render(source, value), '<user>"é\\n\\"<"\n<s>')
-        report = json.loads(self.render(source, value, "--json"))
-        self.assertEqual(report["results"]["text"], '<user>"é\\n\\"<"\n<s>')
-
-    def test_raise_exception_is_exit_code_3(self):
-        self.template.write_text("a\n{{ raise_exception('Roles must alternate!') }}")
-        self.input.write_text("{}")
-        self.refused(3, "template", self.template, "--input", self.input, says=["Roles must alternate!", "line 2"])
-
-    def test_what_is_wrong_is_said(self):
-        self.input.write_text("{}")
-        for source, code, says in [("{% if x %}", 3, "endif"), ("\n{{ x.y }}", 3, "line 2: 'x' is undefined"),
-                                   ("{% include 'a' %}", 4, "include"), ("{{ 'a' * 10 ** 12 }}", 4, "more than")]:
-            with self.subTest(source=source):
-                self.template.write_text(source)
-                self.refused(code, "template", self.template, "--input", self.input, says=[says])
-        self.refused(2, "template", self.template, says=["--input"])
-        self.refused(2, "template", "--input", self.input, says=["no template"])
-        self.refused(3, "template", self.folder / "nowhere", "--input", self.input, says=["nowhere"])
-        self.refused(4, "template", "-m", EMBEDDED, "--input", self.input, says=["no chat template"])
-        self.input.write_text("[1]")
-        self.refused(3, "template", self.template, "--input", self.input, says=["no JSON object"])
-
-    def test_the_date_is_an_option(self):
-        self.assertEqual(self.render("{{ strftime_now('%Y') }}", {}, "--date", "then"), "then")
-        self.assertRegex(self.render("{{ strftime_now('%Y') }}", {}, "--date", "now"), r"^\d{4}$")
-        self.assertEqual(self.render("{{ strftime_now('%Y') }}", {}), self.render("{{ strftime_now('%d') }}", {}))
-
-    def test_template_of_a_folder(self):
-        self.input.write_text(json.dumps({"messages": []}))
-        (self.folder / "tokenizer_config.json").write_text(json.dumps(
-            {"chat_template": [{"name": "tools", "template": "t"}, {"name": "default", "template": "{{ bos_token }}d"}],
-             "bos_token": {"content": "<b>"}, "eos_token": "<e>"}))
-        self.assertEqual(self.answer("template", "-m", self.folder, "--input", self.input), b"<b>d")
-        (self.folder / "chat_template.json").write_text(json.dumps({"chat_template": "j{{ eos_token }}"}))
-        self.assertEqual(self.answer("template", "-m", self.folder, "--input", self.input), b"j<e>")
-        (self.folder / "chat_template.jinja").write_text("file{{ eos_token }}")
-        self.assertEqual(self.answer("template", "-m", self.folder, "--input", self.input), b"file<e>")
-        self.input.write_text(json.dumps({"eos_token": "own"}))
-        self.assertEqual(self.answer("template", "-m", self.folder, "--input", self.input), b"fileown")
-
-
 class RealModel(Case):
     """What needs the file of `./dev model smollm2`, in $EKVI_MODELS."""
 
@@ -685,11 +631,37 @@ class Reports(Case):
         self.assertEqual(layer["kv_bytes_per_token"], values * size)
         total = sum(entry["kv_bytes_per_token"] for entry in results["layers"])
         self.assertEqual(results["kv"]["bytes_per_token"], total)
+        self.assertEqual(sum(total["bytes"] for total in results["tensor_types"].values()),
+                         sum(tensor["bytes"] for tensor in results["tensors"]))
+        self.assertIsNone(results["template"])
+        self.assertGreaterEqual(results["peak_bytes"], results["weight_bytes"])
         lines = self.answer("inspect", "-v").decode().splitlines()
         self.assertTrue(any(line.startswith("KV per token") for line in lines))
         self.assertTrue(any(line.startswith("blk.0.attn_q.weight") for line in lines))
         self.assertTrue(any(line.startswith("general.architecture") for line in lines))
         self.assertTrue(all(line == line.rstrip() for line in lines))
+
+    def test_inspect_of_a_folder(self):
+        self.needs(SHARED / "models" / "tiny")
+        hub = self.folder / "hub"
+        shutil.copytree(SHARED / "models" / "tiny" / "gemma3_text", hub)
+        config = json.loads((hub / "config.json").read_text())
+        for name in ["rope_scaling", "rope_parameters"]:
+            config.pop(name, None)
+        config["rope_scaling"] = {"type": "linear", "factor": 8}  # the old spelling is obeyed, and shown
+        (hub / "config.json").write_text(json.dumps(config))
+        (hub / "chat_template.jinja").write_text("{{ messages }}")
+        results = self.report("inspect", hub)["results"]
+        factors = {layer["rope_factor"] for layer in results["layers"] if not layer["window"]}
+        self.assertEqual(factors, {8})
+        self.assertEqual({layer["rope_factor"] for layer in results["layers"] if layer["window"]}, {1})
+        self.assertEqual(results["template"], {"name": str(hub / "chat_template.jinja"), "bytes": 14})
+        text = self.answer("inspect", hub).decode()
+        for part in ["scaled up to 8 times", "14 B in ", "KV per token", "resident while loading"]:
+            self.assertIn(part, text)
+        (hub / "chat_template.jinja").write_text("{% if %}")
+        self.assertIn("cannot be used: ", self.answer("inspect", hub).decode())
+        self.assertIn("line 1", self.report("inspect", hub)["warnings"][0])
 
     def test_tokenize(self):
         text = "One morning, Tom ran.\n"

@@ -21,12 +21,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace ekvi {
 
 struct TemplateOptions {
   // What strftime_now gives for a format. Empty: FormatLocalTime of the system clock.
   std::function<std::string(std::string_view format)> strftime_now;
+  // Texts of variables that the JSON leaves out, by name: the bos_token and eos_token of the model.
+  std::vector<std::pair<std::string, std::string>> defaults;
 };
 
 class ChatTemplate {

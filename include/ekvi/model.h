@@ -42,6 +42,7 @@ struct LayerInfo {
   int rope_dims = 0;                  // numbers of a head that rotate; 0: none
   double rope_base = 0;
   bool rope_scaled = false;  // stretched: linear, llama3, YaRN, LongRoPE
+  double rope_factor = 1;    // how much slower its slowest numbers turn for that (LongRoPE: in long texts); 1: not
   bool operator==(const LayerInfo&) const = default;
 };
 

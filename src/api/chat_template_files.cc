@@ -1,61 +1,66 @@
 // Where models keep their chat template.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/mapped_file.h"
 #include "ekvi/chat_template.h"
 #include "ekvi/error.h"
 #include "files/gguf_parts.h"
+#include "files/json_value.h"
 
 namespace ekvi {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
+using files::JsonKind;
+using files::JsonValue;
+
+// tokenizer_config.json holds added tokens, too: a dozen values each, and some models have ten thousand of them.
+constexpr files::JsonLimits kLimits = {.bytes = size_t{64} << 20, .values = size_t{1} << 20};
 
 std::string ReadWhole(const fs::path& path) {
   const base::MappedFile file(path);
   const auto bytes = file.bytes();
-  constexpr size_t kMost = size_t{64} << 20;  // tokenizer_config.json holds added tokens, too
-  if (bytes.size() > kMost) {
+  if (bytes.size() > kLimits.bytes) {
     throw Error(ErrorCode::kCorrupt, path.string() + " is too large",
-                fmt::format("{} bytes, at most {}", bytes.size(), kMost),
-                "the file of the model: it holds a template and added tokens");
+                fmt::format("{} bytes, at most {}", bytes.size(), kLimits.bytes), "the file of the model");
   }
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 // A JSON object; an empty one where the file is not there.
-Json ReadObject(const fs::path& path) {
+JsonValue ReadObject(const fs::path& path) {
   std::error_code ignored;
-  if (!fs::exists(path, ignored)) return Json::object();
-  Json json = Json::parse(ReadWhole(path), nullptr, false);
-  if (!json.is_object())
-    throw Error(ErrorCode::kCorrupt, path.string() + " is no JSON object", "", "fetch it again, or leave it out");
+  if (!fs::exists(path, ignored)) return {.kind = JsonKind::kObject};
+  JsonValue json = files::ReadJson(path, kLimits);
+  if (json.kind != JsonKind::kObject)
+    throw Error(ErrorCode::kCorrupt, path.string() + " is no JSON object", json.ShortText(),
+                "fetch it again, or leave it out");
   return json;
 }
 
+std::optional<std::string> StringOf(const JsonValue& object, std::string_view key) {
+  const JsonValue* found = object.Find(key);
+  if (found == nullptr || found->kind != JsonKind::kString) return {};
+  return found->string;
+}
+
 // A text, the "content" of an object, or the template named "default" of a list.
-std::string TextOf(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end()) return "";
-  if (found->is_string()) return found->get<std::string>();
-  if (found->is_object() && found->contains("content") && (*found)["content"].is_string()) {
-    return (*found)["content"].get<std::string>();
-  }
-  if (!found->is_array()) return "";
-  for (const Json& each : *found) {
-    const bool is_default = each.is_object() && each.value("name", Json()) == "default";
-    if (is_default && each.contains("template") && each["template"].is_string()) return each["template"];
-  }
-  return "";
+std::string TextOf(const JsonValue& object, std::string_view key) {
+  const JsonValue* found = object.Find(key);
+  if (found == nullptr) return "";
+  if (found->kind == JsonKind::kString) return found->string;
+  const auto is_default = [](const JsonValue& each) { return StringOf(each, "name") == "default"; };
+  const auto chosen = std::ranges::find_if(found->items, is_default);
+  if (chosen != found->items.end()) return StringOf(*chosen, "template").value_or("");
+  return StringOf(*found, "content").value_or("");
 }
 
 ModelTemplate OfFolder(const fs::path& folder) {
-  const Json config = ReadObject(folder / "tokenizer_config.json");
+  const JsonValue config = ReadObject(folder / "tokenizer_config.json");
   ModelTemplate result{
       .name = {}, .source = {}, .begin_token = TextOf(config, "bos_token"), .end_token = TextOf(config, "eos_token")};
   const auto take = [&](const fs::path& path, std::string source) {

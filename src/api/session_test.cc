@@ -230,6 +230,61 @@ TEST(Session, CancelFromAnotherThread_EndsTheCallAndTheSequenceGoesOn) {
   EXPECT_EQ(session.Generate("", kGreedy, {.max_tokens = 3, .ignore_end = true}).tokens.size(), 3u);
 }
 
+// Stopped while it generates, or before it begins: what comes next on the same cache is what a fresh one gives.
+TEST(BR_79, AbortedPrompts_LeaveNothingInLaterTexts) {
+  const auto model = Model::Embedded();
+  const auto victim = [](Session& session) {
+    session.Truncate(0);
+    return session.Generate("One morning", kGreedy, {.max_tokens = 20}).text;
+  };
+  Session fresh(model), session(model);
+  const std::string want = victim(fresh);
+  for (int stop = 0; stop < 24; ++stop) {
+    session.Truncate(0);
+    int pieces = 0;
+    const auto end = [&](std::string_view) {
+      if (++pieces > stop) session.Cancel();
+    };
+    session.Generate("Mia hid the red kite", kGreedy, {.max_tokens = 40, .ignore_end = true}, end);
+    EXPECT_EQ(victim(session), want) << "aborted after " << stop;
+  }
+}
+
+// A call that waits or runs elsewhere is no concern of this one's.
+TEST(BR_42, CancellingOtherSessions_EndsNoRunningOne) {
+  const auto model = Model::Embedded();
+  const StopOptions stops{.max_tokens = 60, .ignore_end = true};
+  Session alone(model), running(model), idle(model), busy(model);
+  const GenerateResult want = alone.Generate("Once", kGreedy, stops);
+  std::thread other([&] { busy.Generate("Otto", kGreedy, stops); });
+  const GenerateResult got = running.Generate("Once", kGreedy, stops, [&](std::string_view) {
+    idle.Cancel();
+    busy.Cancel();
+  });
+  other.join();
+  EXPECT_EQ(got.finish, FinishReason::kLength);
+  EXPECT_EQ(got.tokens, want.tokens);
+}
+
+// The reader is gone: no token is computed that nobody will see, and the sequence can be dropped at once.
+TEST(BR_41, CancelledInADelivery_EndsBeforeTheNextStep) {
+  const auto model = Model::Embedded();
+  for (const int64_t after : {1, 2, 30}) {
+    Session session(model);
+    int64_t pieces = 0, computed = 0;
+    const auto deliver = [&](std::string_view) {
+      if (++pieces != after) return;
+      computed = session.length();
+      session.Cancel();
+    };
+    const GenerateResult result = session.Generate("Once", kGreedy, {.max_tokens = 500, .ignore_end = true}, deliver);
+    EXPECT_EQ(result.finish, FinishReason::kCancelled);
+    EXPECT_LE(session.length(), computed + 1);
+    session.Truncate(0);
+    EXPECT_EQ(session.cache().held(0).blocks, 0);
+  }
+}
+
 TEST(Model, EmbeddedModel_IsALlamaWithGroupedHeadsUnderOneAndAHalfMegabytes) {
   const auto model = Model::Embedded();
   EXPECT_EQ(model->info().architecture, "llama");

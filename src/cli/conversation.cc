@@ -74,8 +74,12 @@ std::vector<int32_t> Conversation::Encode(const std::vector<Message>& messages) 
   input["bos_token"] = begin_token_;
   input["eos_token"] = end_token_;
   const std::string text = chat_.Render(input.dump(-1, ' ', false, Json::error_handler_t::replace));
-  // The begin token stands once in front, whether the template writes it or not.
-  const bool written = !begin_token_.empty() && text.starts_with(begin_token_);
+  // The begin token stands once in front, whether the template writes it or not, by the name that the model's files
+  // give it or by the vocabulary's own.
+  const Tokenizer& tokenizer = session_.model().tokenizer();
+  const auto begins = [&](std::string_view name) { return !name.empty() && text.starts_with(name); };
+  const bool written =
+      begins(begin_token_) || (tokenizer.begin_token() && begins(tokenizer.Piece(*tokenizer.begin_token())));
   return marks_.Encode({.text = text, .mark = mark, .options = {.begin = !written, .special = !plain_}});
 }
 
@@ -131,7 +135,7 @@ std::string Conversation::Save() const {
 }
 
 void Conversation::Load(std::string_view json, const std::string& name) {
-  const Json object = Json::parse(json, nullptr, false);
+  const Json object = GivenJson(json);
   const bool fine = object.is_object() && object.contains("messages") && object["messages"].is_array();
   std::vector<Message> messages;
   if (fine) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,51 @@ Ids ControlsOf(const Session& session, const TurnPlan& plan) {
   return controls;
 }
 
+// Whoever writes it, template or tokenizer, and whether or not the files name it as the bos_token.
+TEST_F(ConversationTest, BR_55_TheBeginTokenStandsOnceInFront) {
+  const std::string messages = "{% for m in messages %}{{ m.content }}{% endfor %}";
+  const int32_t begin = model_->tokenizer().begin_token().value();
+  for (const std::string front : {"", "<s>", "{{ bos_token }}", "{{ '<s>' }}"}) {
+    for (const std::string name : {"", "<s>"}) {
+      Conversation conversation(session_,
+                                {.name = "test", .source = front + messages, .begin_token = name, .end_token = {}}, "");
+      for (const std::string said : {"Once", "<s>Once", "<s>", ""}) {
+        const Ids ids = conversation.Ask(said).tokens;
+        EXPECT_EQ(std::count(ids.begin(), ids.end(), begin), 1)
+            << front << " " << said << " " << testing::PrintToString(ids);
+        EXPECT_EQ(ids.front(), begin);
+        conversation.Reset();
+      }
+    }
+  }
+}
+
+// The cache holds more than the next prompt, the same prompt comes again, or one that goes on.
+TEST_F(ConversationTest, BR_34_HistoriesInAnyOrder_GetTheReplyOfAColdRun) {
+  const auto history = [](int turns) {
+    std::string json;
+    for (int i = 0; i < turns; ++i)
+      json += std::string(i == 0 ? "" : ",") + R"({"role": "user", "content": "One day"},)" +
+              R"({"role": "assistant", "content": " a cat came by."})";
+    return R"({"messages": [)" + json + "]}";
+  };
+  const auto reply = [&](Session& session, int turns) {
+    Conversation conversation(session,
+                              {.name = "test", .source = std::string(kKeeps), .begin_token = {}, .end_token = {}}, "");
+    conversation.Load(history(turns), "test");
+    const TurnPlan plan = conversation.Ask("And then?");
+    return session.Generate(std::span<const int32_t>(plan.tokens), {.temperature = 0}, {.max_tokens = 6}).tokens;
+  };
+  constexpr int kMostTurns = 5;
+  std::vector<Ids> cold;
+  for (int turns = 0; turns <= kMostTurns; ++turns) {
+    Session fresh(model_);
+    cold.push_back(reply(fresh, turns));
+  }
+  for (const int turns : {3, 0, 3, 3, 5, 1, 4, 4, 0, 2, 5, 5, 0, 0, 1, 2, 3})
+    EXPECT_EQ(reply(session_, turns), cold[turns]);
+}
+
 TEST_F(ConversationTest, BR_86_WhatMessagesSayNeverBecomesAControlToken) {
   constexpr std::string_view kTemplates[] = {
       "{% for m in messages %}<s>{{ m.role }}: {{ m.content }}</s>{% endfor %}<s>",
@@ -152,8 +198,16 @@ TEST_F(ConversationTest, SaveAndLoadKeepTheCacheThatAgrees) {
   other.Load(saved, "test");
   EXPECT_EQ(other.Save(), saved);
   EXPECT_EQ(other.Ask("And then?").dropped, 0);
-  for (const char* bad : {"", "[]", "{}", R"({"messages": [1]})", R"({"messages": [{"role": "user"}]})"}) {
-    EXPECT_THROW(other.Load(bad, "test"), Error) << bad;
+  const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  const std::vector<std::string> all_bad = {"",
+                                            "[]",
+                                            "{}",
+                                            R"({"messages": [1]})",
+                                            R"({"messages": [{"role": "user"}]})",
+                                            saved + '\0',
+                                            R"({"messages": [], "x": )" + deep + "}"};
+  for (const std::string& bad : all_bad) {
+    EXPECT_THROW(other.Load(bad, "test"), Error) << bad.substr(0, 50);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,6 +13,7 @@
 #include <system_error>
 
 #include "cli/format.h"
+#include "cli/interrupts.h"
 #include "ekvi/error.h"
 
 namespace ekvi::cli {
@@ -18,10 +21,14 @@ namespace {
 
 constexpr size_t kLongestText = size_t{64} << 20;
 
+constexpr const char* kReadable = "a file or a pipe that may be read, or - for stdin";
+
+// Without blocking: the open of a named pipe without a writer would not come back, not even for an interrupt.
 class Descriptor {
  public:
   explicit Descriptor(const std::string& path)
-      : own_(path != "-"), number_(own_ ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY) : STDIN_FILENO) {}
+      : own_(path != "-"),
+        number_(own_ ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : STDIN_FILENO) {}
   ~Descriptor() {
     if (own_ && number_ >= 0) ::close(number_);
   }
@@ -37,7 +44,28 @@ class Descriptor {
 [[noreturn]] void RefuseRead(const std::string& name, int error) {
   const ErrorCode code = error == ENOENT || error == ENOTDIR ? ErrorCode::kNotFound : ErrorCode::kIo;
   throw Error(code, "cannot read " + name, std::generic_category().message(error),
-              code == ErrorCode::kNotFound ? "the name of a file that is there" : "a file that may be read");
+              code == ErrorCode::kNotFound ? "the name of a file that is there" : kReadable);
+}
+
+// What opens but holds no text.
+void RefuseOtherThanText(const std::string& name, int descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) RefuseRead(name, errno);
+  if (S_ISDIR(status.st_mode)) RefuseRead(name, EISDIR);
+  if (S_ISBLK(status.st_mode)) throw Error(ErrorCode::kIo, "cannot read " + name, "a block device", kReadable);
+}
+
+// Until there is something to read or nothing will come any more. A read alone would not do: without blocking, a named
+// pipe that nobody has opened for writing yet reads as empty.
+void AwaitText(const std::string& name, int descriptor) {
+  // A signal ends the wait of poll, but not where it comes just before; twice a second is soon enough for that.
+  static constexpr int kSliceMs = 500;
+  pollfd wanted{.fd = descriptor, .events = POLLIN, .revents = 0};
+  while (::poll(&wanted, 1, kSliceMs) <= 0) {
+    // Where nobody stays on an interrupt, the signal has ended the process.
+    if (StaysOnInterrupt() && InterruptSignal() != 0)
+      throw Error(ErrorCode::kCancelled, "interrupted while reading " + name, "nothing has changed", "it again");
+  }
 }
 
 std::string_view NextWord(std::string_view text, size_t& at) {
@@ -60,11 +88,13 @@ std::string ReadText(const std::string& path) {
   const std::string name = path == "-" ? "stdin" : path;
   const Descriptor file(path);
   if (file.number() < 0) RefuseRead(name, errno);
+  RefuseOtherThanText(name, file.number());
   std::string text;
   std::array<char, 65536> part;
   while (true) {
+    AwaitText(name, file.number());
     const ssize_t got = ::read(file.number(), part.data(), part.size());
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got < 0) RefuseRead(name, errno);
     if (got == 0) return text;
     if (text.size() + static_cast<size_t>(got) > kLongestText) {

@@ -12,7 +12,10 @@
 namespace ekvi::cli {
 
 // All bytes of a file, or of stdin for "-". At most 64 MiB: more is refused, never cut (no context is that long).
-// Errors: kNotFound, kIo with path and reason; kInvalidArgument past the limit.
+// Terminals and pipes, named ones and /dev/fd/N too, are read to their end; a named pipe waits for its writer, and a
+// signal ends the wait as it ends other work (interrupts.h).
+// Errors: kNotFound, kIo with path and reason (folders, block devices); kInvalidArgument past the limit; kCancelled
+// where the signal does not end the process.
 std::string ReadText(const std::string& path);
 
 // The one text of a command: its argument, else the file of `file_option`, else stdin where that is no terminal.

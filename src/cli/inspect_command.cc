@@ -40,6 +40,7 @@ Json LayersJson(const ModelInfo& info, const CacheLayout& layout) {
                       {"rope_dims", layer.rope_dims},
                       {"rope_base", layer.rope_base},
                       {"rope_scaled", layer.rope_scaled},
+                      {"rope_factor", layer.rope_factor},
                       {"feed_forward", layer.feed_forward},
                       {"experts", layer.experts},
                       {"experts_used", layer.experts_used},
@@ -48,8 +49,10 @@ Json LayersJson(const ModelInfo& info, const CacheLayout& layout) {
   return layers;
 }
 
-Json ResultsJson(const ModelInfo& info, const CacheFigures& cache) {
+Json ResultsJson(const ModelInfo& info, const TemplateFigures& chat, const CacheFigures& cache) {
   Json results{{"width", info.width}, {"feed_forward", info.feed_forward}, {"tokenizer", info.tokenizer}};
+  results["template"] = chat.name.empty() ? Json() : Json{{"name", chat.name}, {"bytes", chat.bytes}};
+  results["weight_bytes"] = info.weight_bytes;
   results["peak_bytes"] = info.peak_bytes;
   results["layers"] = LayersJson(info, cache.layout);
   results["kv"] = {{"type_k", DTypeName(cache.layout.dtype_k)},
@@ -59,6 +62,9 @@ Json ResultsJson(const ModelInfo& info, const CacheFigures& cache) {
                    {"block", cache.block_tokens},
                    {"paged_bytes", cache.paged_bytes},
                    {"contiguous_bytes", cache.contiguous_bytes}};
+  Json& types = results["tensor_types"] = Json::object();
+  for (const auto& [type, total] : TensorTypes(info))
+    types[type] = {{"tensors", total.tensors}, {"bytes", total.bytes}};
   Json& tensors = results["tensors"] = Json::array();
   for (const TensorInfo& tensor : info.tensors) {
     tensors.push_back({{"name", tensor.name}, {"type", tensor.type}, {"shape", tensor.shape}, {"bytes", tensor.bytes}});
@@ -86,13 +92,15 @@ int Run(const Arguments& arguments, Console& console) {
   const int64_t context = arguments.Given("ctx") ? ContextOf(arguments, *model).tokens : model->info().default_context;
   const CacheFigures cache = CacheFiguresOf(model->cache_layout(types.k, types.v), context,
                                             static_cast<int>(arguments.Integer("block").value()));
+  const TemplateFigures chat = TemplateFiguresOf(model->info());
   if (console.json()) {
     Json report = ReportFor(arguments, model.get());
-    report["results"] = ResultsJson(model->info(), cache);
+    report["results"] = ResultsJson(model->info(), chat, cache);
     report["warnings"] = Json::array();
+    if (!chat.fault.empty()) report["warnings"].push_back(chat.fault);
     console.Answer(JsonText(report));
   } else {
-    console.Answer(InspectText(model->info(), cache, console.verbose() ? Detail::kEverything : Detail::kSummary));
+    console.Answer(InspectText(model->info(), chat, cache, console.verbose() ? Detail::kEverything : Detail::kSummary));
   }
   console.Finish();
   return kOk;
@@ -110,9 +118,11 @@ const Command& InspectCommand() {
           "The cache "
           "figures are those of one sequence that fills `--ctx` (the model's maximum), by the same arithmetic that "
           "allocates.\n\n"
-          "`--json` `results`: `width`, `feed_forward`, `tokenizer`, `layers` (heads, head sizes, window, rope, "
-          "feed-forward, experts, `kv_bytes_per_token`), "
-          "`kv`, `tensors`, `metadata`, `peak_bytes` (resident at most while loading).",
+          "`--json` `results`: `width`, `feed_forward`, `tokenizer`, `template` (`name`, `bytes`; null: none that can "
+          "be "
+          "used), `layers` (heads, head sizes, window, rope, feed-forward, experts, `kv_bytes_per_token`), `kv`, "
+          "`tensor_types`, `tensors`, `metadata`, `weight_bytes` (in memory), `peak_bytes` (resident at most while "
+          "loading).",
       .example = "ekvi inspect model.gguf",
       .groups = {CacheGroup(), {"Blocks", kOptions}, ModelGroup(), ComputeGroup(), OutputGroup()},
       .run = Run,

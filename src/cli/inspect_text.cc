@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <map>
-
 #include "cli/format.h"
 #include "cli/table.h"
+#include "ekvi/chat_template.h"
+#include "ekvi/error.h"
 
 namespace ekvi::cli {
 namespace {
@@ -16,9 +16,10 @@ std::string CacheTypeText(const CacheLayout& layout) {
   return layout.dtype_k == layout.dtype_v ? std::string(k) : fmt::format("{}:{}", k, DTypeName(layout.dtype_v));
 }
 
-// "base 10000, scaled".
+// "base 10000, scaled up to 8 times".
 std::string RopeText(const LayerInfo& layer) {
-  const std::string stretched = layer.rope_scaled ? ", scaled" : "";
+  const std::string stretched =
+      layer.rope_scaled ? fmt::format(", scaled up to {} times", Number(layer.rope_factor)) : "";
   return fmt::format("base {}{}", Number(layer.rope_base), stretched);
 }
 
@@ -34,25 +35,21 @@ std::string LayerText(const LayerInfo& layer) {
   return text;
 }
 
-struct TypeTotal {
-  int64_t tensors = 0;
-  uint64_t bytes = 0;
-};
-
-std::string TensorTypes(const ModelInfo& info) {
-  std::map<std::string, TypeTotal> totals;
-  for (const TensorInfo& tensor : info.tensors) {
-    totals[tensor.type].tensors += 1;
-    totals[tensor.type].bytes += tensor.bytes;
-  }
+std::string TensorTypesText(const ModelInfo& info) {
   std::vector<std::string> parts;
-  for (const auto& [type, total] : totals) {
+  for (const auto& [type, total] : TensorTypes(info)) {
     parts.push_back(fmt::format("{} {} ({})", Count(total.tensors), type, Bytes(total.bytes)));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-void AddModel(const ModelInfo& info, Table& table) {
+std::string TemplateText(const TemplateFigures& chat) {
+  if (!chat.fault.empty()) return "cannot be used: " + Printable(chat.fault);
+  if (chat.name.empty()) return "none";
+  return fmt::format("{} in {}", Bytes(chat.bytes), Printable(chat.name));
+}
+
+void AddModel(const ModelInfo& info, const TemplateFigures& chat, Table& table) {
   table.Add({"model", Printable(info.name)});
   table.Add({"file", info.path.empty() ? fmt::format("embedded, {}", Bytes(info.file_bytes))
                                        : fmt::format("{}, {}", Printable(info.path), Bytes(info.file_bytes))});
@@ -60,7 +57,7 @@ void AddModel(const ModelInfo& info, Table& table) {
                                          CountOf(static_cast<int64_t>(info.layers.size()), "layer"), Count(info.width),
                                          Count(info.feed_forward))});
   table.Add({"parameters", Count(static_cast<int64_t>(info.parameters))});
-  table.Add({"tensors", TensorTypes(info)});
+  table.Add({"tensors", TensorTypesText(info)});
   table.Add({"arithmetic", info.compute});
   const bool stretched = info.default_context < info.context;
   table.Add({"context", CountOf(info.context, "token") +
@@ -69,6 +66,7 @@ void AddModel(const ModelInfo& info, Table& table) {
                                        : "")});
   table.Add({"vocabulary", CountOf(info.vocabulary, "token")});
   table.Add({"tokenizer", Printable(info.tokenizer)});
+  table.Add({"template", TemplateText(chat)});
   std::string label = "layers";
   for (const std::string& line : LayerLines(info)) {
     table.Add({label, line});
@@ -92,7 +90,7 @@ void AddMemory(const ModelInfo& info, const CacheFigures& cache, Table& table) {
   table.Add({"weights", fmt::format("{} in memory", Bytes(info.weight_bytes))});
   table.Add({"together", Bytes(info.weight_bytes + cache.paged_bytes)});
   if (info.peak_bytes > 0)
-    table.Add({"peak", fmt::format("{} resident while loading{}", Bytes(info.peak_bytes), TimesTheFile(info))});
+    table.Add({"peak", fmt::format("at most {} resident while loading{}", Bytes(info.peak_bytes), TimesTheFile(info))});
 }
 
 std::string Everything(const ModelInfo& info) {
@@ -134,9 +132,30 @@ std::vector<std::string> LayerLines(const ModelInfo& info) {
   return lines;
 }
 
-std::string InspectText(const ModelInfo& info, const CacheFigures& cache, Detail detail) {
+TemplateFigures TemplateFiguresOf(const ModelInfo& info) {
+  if (info.path.empty()) return {};
+  try {
+    const ModelTemplate found = FindChatTemplate(info.path);
+    if (found.source.empty()) return {};
+    ChatTemplate::Parse(found.source, found.name);
+    return {.name = found.name, .bytes = found.source.size(), .fault = {}};
+  } catch (const Error& error) {
+    return {.name = {}, .bytes = 0, .fault = error.summary()};
+  }
+}
+
+std::map<std::string, TypeTotal> TensorTypes(const ModelInfo& info) {
+  std::map<std::string, TypeTotal> totals;
+  for (const TensorInfo& tensor : info.tensors) {
+    totals[tensor.type].tensors += 1;
+    totals[tensor.type].bytes += tensor.bytes;
+  }
+  return totals;
+}
+
+std::string InspectText(const ModelInfo& info, const TemplateFigures& chat, const CacheFigures& cache, Detail detail) {
   Table table;
-  AddModel(info, table);
+  AddModel(info, chat, table);
   AddMemory(info, cache, table);
   return table.Render() + (detail == Detail::kEverything ? Everything(info) : "");
 }

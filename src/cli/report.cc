@@ -73,6 +73,14 @@ Json ReportFor(const Arguments& arguments, const Model* model) {
   return report;
 }
 
+Json GivenJson(std::string_view text) {
+  static constexpr int kDepth = 32;
+  bool fine = text.find('\0') == std::string_view::npos;  // the library would end there quietly
+  const auto watch = [&](int depth, Json::parse_event_t, Json&) { return fine = fine && depth <= kDepth; };
+  Json json = fine ? Json::parse(text, watch, false) : Json();
+  return fine ? json : Json(Json::value_t::discarded);
+}
+
 std::string JsonText(const Json& json) {
   return json.dump(-1, ' ', false, nlohmann::detail::error_handler_t::replace) + "\n";
 }

@@ -35,19 +35,8 @@ constexpr Option kOptions[] = {
 
 struct TemplateSource {
   ChatTemplate chat;
-  Json defaults;  // variables that the input may leave out
+  decltype(TemplateOptions::defaults) defaults = {};
 };
-
-// Only what the model's vocabulary says and the input does not is added, so that key order stays the input's.
-std::string WithDefaults(const std::string& input, const Json& defaults) {
-  if (defaults.empty()) return input;
-  Json object = Json::parse(input, nullptr, false);
-  if (!object.is_object()) return input;  // refused with its reason where it is rendered
-  for (const auto& [key, value] : defaults.items()) {
-    if (!object.contains(key)) object[key] = value;
-  }
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 TemplateSource SourceOf(const Arguments& arguments) {
   const bool has_file = !arguments.positional().empty();
@@ -60,7 +49,7 @@ TemplateSource SourceOf(const Arguments& arguments) {
   }
   if (has_file) {
     const std::string& path = arguments.positional()[0];
-    return {ChatTemplate::Parse(ReadText(path), path == "-" ? "stdin" : path), Json::object()};
+    return {ChatTemplate::Parse(ReadText(path), path == "-" ? "stdin" : path)};
   }
   if (!arguments.Given("model")) {
     throw Error(ErrorCode::kInvalidArgument, "there is no template", "", "ekvi template FILE.jinja, or -m MODEL");
@@ -70,22 +59,23 @@ TemplateSource SourceOf(const Arguments& arguments) {
   if (found.source.empty()) {
     throw Error(ErrorCode::kUnsupported, path + " has no chat template", "", "ekvi template FILE.jinja --input FILE");
   }
-  Json defaults = Json::object();
-  if (!found.begin_token.empty()) defaults["bos_token"] = found.begin_token;
-  if (!found.end_token.empty()) defaults["eos_token"] = found.end_token;
-  return {ChatTemplate::Parse(found.source, found.name), std::move(defaults)};
+  TemplateSource source{ChatTemplate::Parse(found.source, found.name)};
+  if (!found.begin_token.empty()) source.defaults.emplace_back("bos_token", found.begin_token);
+  if (!found.end_token.empty()) source.defaults.emplace_back("eos_token", found.end_token);
+  return source;
 }
 
-TemplateOptions TemplateOptionsOf(const Arguments& arguments) {
+TemplateOptions OptionsOf(const Arguments& arguments, const TemplateSource& source) {
+  TemplateOptions options{.strftime_now = {}, .defaults = source.defaults};
   const std::string date = arguments.Text("date");
-  if (date == "now") return {};
-  return {.strftime_now = [date](std::string_view) { return date; }};
+  if (date != "now") options.strftime_now = [date](std::string_view) { return date; };
+  return options;
 }
 
 // Whatever is wrong with a template or its input is wrong with a file that the user named.
-std::string Render(const ChatTemplate& chat, const std::string& input, const Arguments& arguments) {
+std::string Render(const TemplateSource& source, const std::string& input, const Arguments& arguments) {
   try {
-    return chat.Render(input, TemplateOptionsOf(arguments));
+    return source.chat.Render(input, OptionsOf(arguments, source));
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInvalidArgument) throw;
     throw ExitError(kFile, error.code(), error.summary(), error.numbers(), error.hint());
@@ -97,8 +87,7 @@ int Run(const Arguments& arguments, Console& console) {
     throw Error(ErrorCode::kInvalidArgument, "there is no input", "", "--input FILE, a JSON object with messages");
   }
   const TemplateSource source = SourceOf(arguments);
-  const std::string input = WithDefaults(ReadText(arguments.Text("input")), source.defaults);
-  const std::string text = Render(source.chat, input, arguments);
+  const std::string text = Render(source, ReadText(arguments.Text("input")), arguments);
   if (console.json()) {
     Json report = ReportFor(arguments, nullptr);
     report["results"] = {{"text", text}};

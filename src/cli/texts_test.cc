@@ -116,9 +116,12 @@ TEST(Inspect, CacheFigures_AreThoseOfTheAllocator) {
 
 TEST(Inspect, Everything_ListsTensorsAndKeysWithoutControlCharacters) {
   const CacheLayout layout = CacheLayout::Uniform(1, {.kv_heads = 1, .head_dim_k = 8, .head_dim_v = 8}, DType::kF16);
-  const std::string text = InspectText(Windowed(), CacheFiguresOf(layout, 64, 16), Detail::kEverything);
+  const std::string text = InspectText(Windowed(), {.name = "chat.jinja\x1b", .bytes = 20, .fault = {}},
+                                       CacheFiguresOf(layout, 64, 16), Detail::kEverything);
   EXPECT_NE(text.find("a.weight  F32   [2, 3]     24\n"), std::string::npos) << text;
   EXPECT_NE(text.find("general.name  tiny\\xff\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 F16 (8 B), 1 F32 (24 B)\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("20 B in chat.jinja\\x1b\n"), std::string::npos) << text;
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 

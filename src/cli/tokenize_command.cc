@@ -45,7 +45,7 @@ using Ids = std::vector<int32_t>;
 
 // A JSON array of ids, or an object that has one as "ids", "tokens" or "input_ids".
 Ids ReadIds(const std::string& path) {
-  const Json json = Json::parse(ReadText(path), nullptr, false);
+  const Json json = GivenJson(ReadText(path));
   const Json* list = &json;
   for (const char* key : {"ids", "tokens", "input_ids"}) {
     if (json.is_object() && json.contains(key)) list = &json[key];

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "ekvi/error.h"
+#include "jinja/dict.h"
 #include "jinja/failure.h"
 #include "jinja/json_read.h"
 #include "jinja/parser.h"
@@ -34,14 +35,14 @@ std::string HintOf(const jinja::Failure& failure) {
 }
 
 jinja::Value ReadVariables(std::string_view variables) {
+  constexpr const char* kExample = R"(an object such as {"messages": [{"role": "user", "content": "Hi"}]})";
   try {
     jinja::Value value = jinja::ReadJson(variables, "the template's input");
     if (value.IsDict()) return value;
   } catch (const jinja::Failure& failure) {
-    throw Error(failure.code, failure.message, "", failure.hint);
+    throw Error(failure.code, failure.message, "", failure.hint.empty() ? kExample : failure.hint);
   }
-  throw Error(ErrorCode::kInvalidArgument, "the template's input is no JSON object", "",
-              R"(an object such as {"messages": [{"role": "user", "content": "Hi"}]})");
+  throw Error(ErrorCode::kInvalidArgument, "the template's input is no JSON object", "", kExample);
 }
 
 }  // namespace
@@ -66,6 +67,10 @@ ChatTemplate ChatTemplate::Parse(std::string_view source, std::string name) {
 
 std::string ChatTemplate::Render(std::string_view variables, const TemplateOptions& options) const {
   const jinja::Value input = ReadVariables(variables);
+  jinja::Dict all = input.dict();
+  for (const auto& [key, text] : options.defaults) {
+    if (all.Find(key) == nullptr) all.Set(jinja::Value::Of(key), jinja::Value::Of(text));
+  }
   jinja::RenderSettings settings{.strftime_now = options.strftime_now, .limits = {}};
   if (!settings.strftime_now) {
     settings.strftime_now = [](std::string_view format) {
@@ -73,7 +78,7 @@ std::string ChatTemplate::Render(std::string_view variables, const TemplateOptio
     };
   }
   try {
-    return jinja::Renderer(impl_->program, std::move(settings)).Run(input.dict());
+    return jinja::Renderer(impl_->program, std::move(settings)).Run(all);
   } catch (const jinja::Failure& failure) {
     Throw(failure, impl_->name);
   }

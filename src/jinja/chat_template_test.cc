@@ -30,6 +30,14 @@ Error ErrorOf(std::string_view source, std::string_view variables = "{}") {
   return {ErrorCode::kIo, "none"};
 }
 
+TEST(ChatTemplate, Defaults_AreForWhatTheInputLeavesOut) {
+  const ChatTemplate chat = ChatTemplate::Parse("{{ bos_token }}{{ eos_token }}", "test");
+  const TemplateOptions options{.strftime_now = {}, .defaults = {{"bos_token", "<s>"}, {"eos_token", "</s>"}}};
+  EXPECT_EQ(chat.Render("{}", options), "<s></s>");
+  EXPECT_EQ(chat.Render(R"({"eos_token": "own"})", options), "<s>own");
+  EXPECT_EQ(chat.Render(R"({"eos_token": null})", options), "<s>None");
+}
+
 TEST(ChatTemplate, ErrorsNameTemplateAndLine) {
   EXPECT_EQ(ErrorOf("a\n\n{{ x.y }}").summary(), "test, line 3: 'x' is undefined");
   EXPECT_EQ(ErrorOf("\n{% if x %}\n").summary(), "test, line 2: unexpected end of template, 'endif' is missing");

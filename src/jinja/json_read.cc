@@ -14,6 +14,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr const char* kWideHint = "the number as a text, or without its last digits";
+
 class Builder : public nlohmann::json_sax<Json> {
  public:
   explicit Builder(std::string_view name) : name_(name) {}
@@ -24,12 +26,12 @@ class Builder : public nlohmann::json_sax<Json> {
   bool boolean(bool value) override { return Add(Value::Of(value)); }
   bool number_integer(number_integer_t value) override { return Add(Value::Of(int64_t{value})); }
   bool number_unsigned(number_unsigned_t value) override {
-    if (value > INT64_MAX) Refuse(fmt::format("{}: the integer {} does not fit 64 bits", name_, value));
+    if (value > INT64_MAX) Refuse(fmt::format("{}: the integer {} does not fit 64 bits", name_, value), kWideHint);
     return Add(Value::Of(static_cast<int64_t>(value)));
   }
   bool number_float(number_float_t value, const string_t& text) override {
     const bool integer = text.find_first_of(".eE") == std::string::npos;
-    if (integer) Refuse(fmt::format("{}: the integer {} does not fit 64 bits", name_, text.substr(0, 40)));
+    if (integer) Refuse(fmt::format("{}: the integer {} does not fit 64 bits", name_, text.substr(0, 40)), kWideHint);
     return Add(Value::Of(value));
   }
   bool string(string_t& value) override { return Add(Value::Of(std::move(value))); }

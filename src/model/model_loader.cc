@@ -34,6 +34,11 @@ class MainType {
   std::map<std::string_view, uint64_t> values_;
 };
 
+double RopeFactor(const RopeConfig& rope) {
+  const std::vector<double>& divisors = rope.long_divisors.empty() ? rope.divisors : rope.long_divisors;
+  return divisors.empty() ? 1 : *std::ranges::max_element(divisors);
+}
+
 LayerInfo InfoOf(const LayerConfig& layer) {
   const AttentionConfig& a = layer.attention;
   return {.q_heads = a.q_heads,
@@ -46,7 +51,8 @@ LayerInfo InfoOf(const LayerConfig& layer) {
           .experts_used = layer.ffn.experts.used,
           .rope_dims = a.rope ? a.rope->dims : 0,
           .rope_base = a.rope ? a.rope->base : 0,
-          .rope_scaled = a.rope && !a.rope->divisors.empty()};
+          .rope_scaled = a.rope && !a.rope->divisors.empty(),
+          .rope_factor = a.rope ? RopeFactor(*a.rope) : 1};
 }
 
 // The context that sessions have unless more is asked for: LongRoPE's short table is the better one where it reaches.

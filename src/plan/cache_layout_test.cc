@@ -154,6 +154,17 @@ TEST(BR_57, FullLengthStorageOfGptOss_Is73728BytesPerToken) {
   EXPECT_EQ(BlockBytes(layout, 32), 73'728u * 32);
 }
 
+// Gemma 3: caches here keep all of every layer, windows or not, and the figures say so.
+TEST(BR_58, FullLengthStorageOfGemma3_IsTheSumOfItsLayers) {
+  const auto mib = [](int layers, DType dtype, int64_t length) {
+    const CacheLayout layout = CacheLayout::Uniform(layers, {1, 256, 256}, dtype);
+    return static_cast<double>(ContiguousBytes(layout, {.rows = 1, .max_len = length})) * 0x1p-20;
+  };
+  EXPECT_EQ(mib(26, DType::kBF16, 32'768), 832);
+  EXPECT_EQ(mib(26, DType::kF32, 8'192), 416);
+  EXPECT_EQ(mib(18, DType::kF32, 8'192), 288);
+}
+
 // Head sizes come from the layout and never from hidden / heads; key and value sizes may differ.
 TEST(BR_59, ExplicitHeadSizes_GiveThePublishedFigures) {
   const CacheLayout qwen3_4b = CacheLayout::Uniform(36, {8, 128, 128}, DType::kBF16);
