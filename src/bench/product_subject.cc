@@ -16,8 +16,6 @@ namespace {
 
 using model::Linear;
 
-// What no cache keeps; a matrix that is larger is its own copy.
-constexpr size_t kColdBytes = size_t{128} << 20;
 // Largest error of a result, as a share of |w| · rms(x), which is its usual size. Rounding an activation to 8 bits is
 // an error of up to 1/254 of the largest of its block, 3.5 rms at most as a rule, uniform: 0.008 for the sum. Tenfold.
 constexpr double kBoundInt8 = 0.08, kBoundFloat = 1e-4;
@@ -25,7 +23,7 @@ constexpr double kBoundInt8 = 0.08, kBoundFloat = 1e-4;
 class ProductSubject final : public Subject {
  public:
   ProductSubject(const ProductShape& shape, numeric::Format format, model::BlockArithmetic arithmetic,
-                 const Place& place)
+                 const Place& place, size_t cold_bytes)
       : shape_(shape),
         bound_(arithmetic == model::BlockArithmetic::kInt8 ? kBoundInt8 : kBoundFloat),
         workshop_(place.target, place.pool) {
@@ -44,7 +42,7 @@ class ProductSubject final : public Subject {
                                  .output_order = order};
     do {
       copies_.emplace_back(view, std::vector<float>(), *place.pool, arithmetic, &arena_);
-    } while (copies_.size() * copies_[0].bytes() < kColdBytes);
+    } while (copies_.size() * copies_[0].bytes() < cold_bytes);
     for (const int64_t output : Checked()) {
       const size_t row_bytes = numeric::FormatBytes(format, static_cast<size_t>(shape.k));
       std::vector<double>& row = rows_.emplace_back(static_cast<size_t>(shape.k));
@@ -109,8 +107,8 @@ class ProductSubject final : public Subject {
 }  // namespace
 
 std::unique_ptr<Subject> MakeProductSubject(const ProductShape& shape, numeric::Format format,
-                                            model::BlockArithmetic arithmetic, const Place& place) {
-  return std::make_unique<ProductSubject>(shape, format, arithmetic, place);
+                                            model::BlockArithmetic arithmetic, const Place& place, size_t cold_bytes) {
+  return std::make_unique<ProductSubject>(shape, format, arithmetic, place, cold_bytes);
 }
 
 }  // namespace ekvi::bench

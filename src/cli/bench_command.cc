@@ -16,6 +16,7 @@
 #include "cli/report.h"
 #include "cli/session_setup.h"
 #include "ekvi/bench.h"
+#include "ekvi/machine.h"
 
 namespace ekvi::cli {
 namespace {
@@ -116,6 +117,8 @@ class Reporter {
     progress_.Clear();
     if (console_.json()) {
       Json report = ReportFor(arguments_, model);
+      const std::string target = TargetOf(arguments_);
+      report["target"] = target.empty() ? DescribeMachine().targets.front() : target;
       report.update(results);
       report["results"] = results;
       report["warnings"] = Json::array();
