@@ -87,7 +87,7 @@ TEST(Subjects, WrongAttention_IsSeen) {
   } cases[] = {{Fault::kMaskOffByOne, {8, 2, 64, {20}, 5}},
                {Fault::kStaleBlock, {8, 2, 64, {100}, 1}},
                {Fault::kSwappedHeads, {8, 2, 64, {100}, 1}},
-               {Fault::kNeighbourRow, {8, 2, 64, {50, 80}, 1}}};
+               {Fault::kNeighbourRow, {8, 2, 64, {80, 50}, 1}}};
   for (const auto& [fault, shape] : cases) {
     for (const DType dtype : {DType::kF32, DType::kF16}) {
       const auto subject = MakeAttentionSubject(shape, dtype, place);
