@@ -18,6 +18,8 @@ namespace {
 constexpr int kBlockTokens = 32;
 // Keys and values repeat after so many tokens: random numbers for all would take longer than the measurement.
 constexpr int64_t kDistinct = 512;
+// Rows begin so far apart in them: a row that reads another's cache has a wrong result.
+constexpr int64_t kRowStep = 37;
 
 class AttentionSubject final : public Subject {
  public:
@@ -95,8 +97,11 @@ class AttentionSubject final : public Subject {
     }
   }
 
+  // Where the keys and values of a token are.
+  int64_t At(int row, int64_t position) const { return (position + row * kRowStep) % kDistinct * KvWidth(); }
+
   void Write(Append& append, int row, int64_t position) {
-    const int64_t from = position % kDistinct * KvWidth();
+    const int64_t from = At(row, position);
     append.Write<float>(0, row, {&k_[from], &v_[from], KvWidth(), shape_.head_dim, KvWidth(), shape_.head_dim});
   }
 
@@ -106,7 +111,7 @@ class AttentionSubject final : public Subject {
     const int64_t at = (row * shape_.count + shape_.count - 1) * QWidth() + int64_t{head} * shape_.head_dim;
     std::vector<double> k, v, want(static_cast<size_t>(shape_.head_dim));
     for (int64_t pos = 0; pos <= position; ++pos) {
-      const int64_t from = pos % kDistinct * KvWidth();
+      const int64_t from = At(row, pos);
       k.insert(k.end(), &k_[from], &k_[from + KvWidth()]);
       v.insert(v.end(), &v_[from], &v_[from + KvWidth()]);
     }

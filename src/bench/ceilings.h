@@ -2,19 +2,26 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 
 #include "base/aligned.h"
 #include "base/thread_pool.h"
+#include "bench/rounds.h"
 #include "ekvi/bench.h"
 #include "kernels/blocks.h"
 #include "kernels/kernels.h"
 
 namespace ekvi::bench {
 
-// 10^9 operations or bytes a second.
-struct Limits {
-  double fma = 0, int8 = 0, read = 0;
+// What something computes and reads at least, and in which arithmetic.
+struct Effort {
+  double operations = 0, bytes = 0;
+  bool int8 = false;
+};
+
+// How its median stands to the least time that the ceilings of the same rounds allow.
+struct Share {
+  double share = 0;
+  std::string limit;  // "fma", "int8", "read": which allows no less
 };
 
 class CeilingProbe {
@@ -23,22 +30,29 @@ class CeilingProbe {
   CeilingProbe(kernels::Target target, base::ThreadPool& pool);
 
   // One round of each; all threads work.
-  std::function<void()> Fma();
-  std::function<void()> Int8();
-  std::function<void()> Read();  // from memory that no cache holds, the next stretch of it each time
+  Work Fma();
+  Work Int8();
+  Work Read();  // from memory that no cache holds, the next stretch of it each time
 
   // What a round of these does.
   double fma_operations() const { return fma_operations_; }
   double int8_operations() const { return int8_operations_; }
   double read_bytes() const;
 
-  // All of them, from each level of memory.
-  BenchCeilings MeasureAll();
+  // All of them in the same rounds, from each level of memory. `seconds` 0: half a second.
+  BenchCeilings MeasureAll(double seconds);
+
+  // Times `run` in turns with the two ceilings that may limit it.
+  struct Timed {
+    Timing timing;
+    Share share;
+  };
+  Timed Measure(const std::function<void()>& run, const Effort& effort, double seconds);
 
  private:
-  // Reads `bytes` for each thread `times` times over.
-  void ReadAgain(size_t bytes, int times);
-  double RateOfReading(size_t bytes);
+  // Reads `bytes` of each thread's own `times` times over: of a cache that holds them since the untimed first time.
+  Work ReadAgain(size_t bytes);
+  void ReadTimes(size_t bytes, int times);
 
   kernels::Target target_;
   base::ThreadPool& pool_;

@@ -1,9 +1,7 @@
 // The list of kernels that `ekvi bench kernels` measures: attention and products at the shapes of models in use.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 
@@ -12,14 +10,22 @@
 #include "bench/ceilings.h"
 #include "bench/place.h"
 #include "bench/product_subject.h"
-#include "bench/rounds.h"
 #include "ekvi/bench.h"
+#include "ekvi/error.h"
 
 namespace ekvi::bench {
 namespace {
 
 using model::BlockArithmetic;
 using numeric::Format;
+
+constexpr double kSeconds = 0.4;  // of a kernel and its ceilings
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return lower;
+}
 
 Case AttentionCase(std::string kernel, const AttentionShape& shape, DType dtype) {
   return {.kernel = std::move(kernel),
@@ -31,6 +37,9 @@ Case AttentionCase(std::string kernel, const AttentionShape& shape, DType dtype)
                     {"new", shape.count},
                     {"past", shape.past.back()},
                     {"rows", static_cast<int64_t>(shape.past.size())}},
+          .shape_text = fmt::format("{}/{} heads of {} new {} past {}{}", shape.q_heads, shape.kv_heads, shape.head_dim,
+                                    shape.count, shape.past.back(),
+                                    shape.past.size() > 1 ? fmt::format(" rows {}", shape.past.size()) : ""),
           .make = [=](const Place& place) { return MakeAttentionSubject(shape, dtype, place); }};
 }
 
@@ -64,9 +73,10 @@ void AddProducts(std::vector<Case>& cases) {
         const auto arithmetic = blocks ? BlockArithmetic::kInt8 : BlockArithmetic::kFloat;
         cases.push_back(
             {.kernel = "matmul",
-             .dtype = std::string(numeric::FormatName(format)),
+             .dtype = Lower(numeric::FormatName(format)),
              .compute = blocks ? "int8" : "f32",
              .shape = {{"m", shape.m}, {"n", shape.n}, {"k", shape.k}},
+             .shape_text = fmt::format("m {} n {} k {}", shape.m, shape.n, shape.k),
              .make = [=](const Place& place) { return MakeProductSubject(shape, format, arithmetic, place); }});
       }
     }
@@ -77,59 +87,59 @@ std::vector<Case> KernelCases(const std::string& filter) {
   std::vector<Case> cases;
   AddAttention(cases);
   AddProducts(cases);
-  std::erase_if(cases, [&](const Case& c) { return c.Description().find(filter) == std::string::npos; });
-  return cases;
+  const size_t all = cases.size();
+  std::erase_if(cases, [&](const Case& c) { return Lower(c.Name()).find(Lower(filter)) == std::string::npos; });
+  if (!cases.empty()) return cases;
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("no kernel is named like '{}'", filter),
+              fmt::format("{} kernels: attention_prefill, attention_decode, matmul …, each with type, arithmetic and "
+                          "shape: matmul q8_0 int8 m 8 n 8192 k 2048",
+                          all),
+              "a part of such a name: attention_decode, q4_k, m 512");
 }
 
-KernelMeasurement Measure(const Case& c, const Place& place, CeilingProbe& probe) {
+KernelMeasurement MeasureCase(const Case& c, const Place& place, CeilingProbe& probe, double seconds) {
   const auto subject = c.make(place);
   subject->Check();
-  const bool int8 = c.compute == "int8";
-  const std::array works{std::function<void()>([&] { subject->Run(); }), int8 ? probe.Int8() : probe.Fma(),
-                         probe.Read()};
-  const auto timings = InRounds(works, {.threads = place.pool->threads()});
-  const double computing =
-      subject->operations() / (int8 ? probe.int8_operations() : probe.fma_operations()) * timings[1].seconds;
-  const double reading = subject->bytes() / probe.read_bytes() * timings[2].seconds;
-  return {.kernel = c.kernel,
+  const auto timed =
+      probe.Measure([&] { subject->Run(); },
+                    {.operations = subject->operations(), .bytes = subject->bytes(), .int8 = c.compute == "int8"},
+                    seconds > 0 ? seconds : kSeconds);
+  return {.name = c.Name(),
+          .kernel = c.kernel,
           .dtype = c.dtype,
           .compute = c.compute,
           .threads = place.pool->threads(),
           .shape = c.shape,
-          .seconds = timings[0].seconds,
-          .gflops = 1e-9 * subject->operations() / timings[0].seconds,
-          .gbps = 1e-9 * subject->bytes() / timings[0].seconds,
-          .share = std::max(computing, reading) / timings[0].seconds,
-          .limit = reading > computing ? "read"
-                   : int8              ? "int8"
-                                       : "fma",
-          .spread = timings[0].spread};
+          .seconds = timed.timing.seconds,
+          .gflops = 1e-9 * subject->operations() / timed.timing.seconds,
+          .gbps = 1e-9 * subject->bytes() / timed.timing.seconds,
+          .share = timed.share.share,
+          .limit = timed.share.limit,
+          .spread = timed.timing.spread};
 }
 
 }  // namespace
 
-std::string Case::Description() const {
-  std::string text = fmt::format("{} {} {}", kernel, dtype, compute);
-  for (const auto& [name, value] : shape) text += fmt::format(" {} {}", name, value);
-  return text;
-}
+std::string Case::Name() const { return fmt::format("{} {} {} {}", kernel, dtype, compute, shape_text); }
 
 }  // namespace ekvi::bench
 
 namespace ekvi {
 
-KernelReport BenchKernels(const BenchOptions& options, const std::function<void(const KernelMeasurement&)>& on_row) {
+KernelReport BenchKernels(const BenchOptions& options, const BenchWatch& watch) {
   const base::ScopedFpEnv environment;
-  KernelReport report;
   const auto cases = bench::KernelCases(options.filter);
-  for (const int threads : bench::ThreadCounts(options)) {
-    base::ThreadPool pool(threads);
+  KernelReport report{.ceilings = bench::MeasureCeilings(options, watch)};
+  const auto threads = bench::ThreadCounts(options);
+  const auto total = static_cast<int64_t>(cases.size() * threads.size());
+  for (const int count : threads) {
+    base::ThreadPool pool(count);
     const bench::Place place{kernels::ParseTarget(options.target), &pool};
     bench::CeilingProbe probe(place.target, pool);
-    report.ceilings.push_back(probe.MeasureAll());
     for (const bench::Case& c : cases) {
-      report.kernels.push_back(bench::Measure(c, place, probe));
-      if (on_row) on_row(report.kernels.back());
+      if (watch.on_begin) watch.on_begin(c.Name(), static_cast<int64_t>(report.kernels.size()), total);
+      report.kernels.push_back(bench::MeasureCase(c, place, probe, options.seconds));
+      if (watch.on_kernel) watch.on_kernel(report.kernels.back());
     }
   }
   return report;

@@ -1,6 +1,7 @@
 // A matrix of weights times rows of activations.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -14,8 +15,12 @@ struct ProductShape {
   int64_t m, n, k;  // rows, outputs, inputs
 };
 
-// Weights are cold: copies that no cache holds together are used in turn.
+// More than most caches hold; a matrix that is larger is its own copy.
+inline constexpr size_t kColdBytes = size_t{128} << 20;
+
+// Weights are cold: copies of `cold_bytes` together are used in turn.
 std::unique_ptr<Subject> MakeProductSubject(const ProductShape& shape, numeric::Format format,
-                                            model::BlockArithmetic arithmetic, const Place& place);
+                                            model::BlockArithmetic arithmetic, const Place& place,
+                                            size_t cold_bytes = kColdBytes);
 
 }  // namespace ekvi::bench

@@ -13,29 +13,31 @@ double Now(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-Timing Summary(std::vector<double>& times) {
-  std::sort(times.begin(), times.end());
-  const size_t cut = times.size() / 10;
-  const double median = times[times.size() / 2];
-  return {median, (times[times.size() - 1 - cut] - times[cut]) / median};
-}
-
 }  // namespace
 
-std::vector<Timing> InRounds(std::span<const std::function<void()>> works, const RoundsPlan& plan) {
-  const clockid_t clock = plan.threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
-  for (const auto& work : works) work();
-  std::vector<std::vector<double>> times(works.size());
+Timing Summary(std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  const size_t cut = seconds.size() / 10;
+  const double median = seconds[seconds.size() / 2];
+  return {median, (seconds[seconds.size() - 1 - cut] - seconds[cut]) / median};
+}
+
+std::vector<Timing> InRounds(std::span<const Work> works, const RoundsPlan& plan) {
+  const clockid_t clock = plan.stopwatch == Stopwatch::kOwn ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+  const auto timed = [clock](const Work& work) {
+    if (work.before) work.before();
+    const double begin = Now(clock);
+    work.run();
+    return Now(clock) - begin;
+  };
+  for (const Work& work : works) timed(work);
+  std::vector<std::vector<double>> seconds(works.size());
   const double end = Now(CLOCK_MONOTONIC) + plan.seconds;
   for (int round = 0; round < plan.rounds_min || Now(CLOCK_MONOTONIC) < end; ++round) {
-    for (size_t i = 0; i < works.size(); ++i) {
-      const double begin = Now(clock);
-      works[i]();
-      times[i].push_back(Now(clock) - begin);
-    }
+    for (size_t i = 0; i < works.size(); ++i) seconds[i].push_back(timed(works[i]));
   }
   std::vector<Timing> timings;
-  for (auto& of_work : times) timings.push_back(Summary(of_work));
+  for (auto& of_work : seconds) timings.push_back(Summary(std::move(of_work)));
   return timings;
 }
 

@@ -12,13 +12,26 @@ struct Timing {
   double seconds = 0, spread = 0;
 };
 
+struct Work {
+  std::function<void()> run;
+  std::function<void()> before = {};  // untimed, ahead of every run
+};
+
+// kOwn: the processor time of the calling thread, which neighbours do not lengthen. kWall: the clock.
+enum class Stopwatch { kOwn, kWall };
+// The calling thread's own time says all only where it works alone.
+constexpr Stopwatch StopwatchFor(int threads) { return threads == 1 ? Stopwatch::kOwn : Stopwatch::kWall; }
+
 struct RoundsPlan {
-  int threads = 1;       // 1: the caller's processor time, which neighbours do not lengthen; more: the clock
+  Stopwatch stopwatch = Stopwatch::kWall;
   double seconds = 0.4;  // for all rounds together,
   int rounds_min = 5;    // but at least so many
 };
 
 // Runs the works in turns, one untimed round first.
-std::vector<Timing> InRounds(std::span<const std::function<void()>> works, const RoundsPlan& plan);
+std::vector<Timing> InRounds(std::span<const Work> works, const RoundsPlan& plan);
+
+// Of the seconds of each round, at least one.
+Timing Summary(std::vector<double> seconds);
 
 }  // namespace ekvi::bench

@@ -1,11 +1,13 @@
 // Something to measure: a kernel on one shape.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/thread_pool.h"
-#include "ekvi/bench.h"
 #include "kernels/kernels.h"
 
 namespace ekvi::bench {
@@ -31,10 +33,11 @@ class Subject {
 struct Case {
   std::string kernel, dtype, compute;
   std::vector<std::pair<std::string, int64_t>> shape;
+  std::string shape_text;
   std::function<std::unique_ptr<Subject>(const Place&)> make;
 
   // "matmul q8_0 int8 m 512 n 2048 k 8192".
-  std::string Description() const;
+  std::string Name() const;
 };
 
 }  // namespace ekvi::bench
