@@ -305,6 +305,20 @@ class Writing(Case):
             self.assertEqual(run.returncode, 1, args)
             self.assertIn(b"No space left", run.stderr)
 
+    def test_limit_on_file_sizes(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1, 1))
+        path = self.folder / "out"
+        path.write_text("older")
+        for args in [["logits", "--tokens", "1,2"], ["generate", "x", "-n", "4"], ["inspect", "--json"]]:
+            self.refused(1, *args, "-o", path, says=["File too large"], preexec_fn=limit)
+            self.assertEqual(path.read_text(), "older")
+        with open(self.folder / "stdout", "w") as out:
+            run = subprocess.run([BINARY, "help"], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE,
+                                 timeout=LIMIT_S, env=environment(), preexec_fn=limit)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn(b"File too large", run.stderr)
+
     def test_output_file_holds_the_answer(self):
         path = self.folder / "text"
         path.write_text("older")

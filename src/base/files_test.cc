@@ -172,6 +172,21 @@ TEST_F(Files, OutputThatCannotBe_IsRefusedBeforeAnythingIsWritten) {
   EXPECT_EQ(Entries(), 1u);
 }
 
+// The name beside the target must fit wherever the target's does, and what cannot be a file is known at once.
+TEST_F(Files, NameAsLongAsNamesCanBe_IsWrittenAndALongerOneRefusedAtOnce) {
+  constexpr size_t kLongest = 255;  // bytes, on every file system of Linux that takes this many
+  for (size_t length = kLongest - 40; length <= kLongest; ++length) {
+    OutputFile output(folder_ / std::string(length, 'a'));
+    output.Write(Bytes("x"));
+    ASSERT_NO_THROW(output.Finish()) << length;
+  }
+  EXPECT_EQ(Entries(), 41u);
+  EXPECT_EQ(CodeOf([&] { OutputFile(folder_ / std::string(kLongest + 1, 'a')); }), ErrorCode::kIo);
+  fs::create_symlink("loop", folder_ / "loop");
+  EXPECT_EQ(CodeOf([&] { OutputFile(folder_ / "loop"); }), ErrorCode::kIo);
+  EXPECT_TRUE(fs::is_symlink(folder_ / "loop"));
+}
+
 TEST_F(Files, SpecialFiles_AreWrittenDirectly) {
   OutputFile null("/dev/null");
   null.Write(Bytes("gone"));

@@ -23,6 +23,9 @@ namespace fs = std::filesystem;
 [[noreturn]] void Refuse(const fs::path& path, int error) {
   const char* hint = "";
   if (error == ENOSPC || error == EDQUOT) hint = "free some space, or write to another file system";
+  if (error == EFBIG) hint = "a larger limit on the size of files: ulimit -f";
+  if (error == ENAMETOOLONG) hint = "a shorter name";
+  if (error == EPIPE) hint = "a reader that stays to the end";
   if (error == EACCES || error == EPERM || error == EROFS) hint = "a folder that may be written to";
   if (error == ENOENT || error == ENOTDIR) hint = "create the folder first";
   throw Error(ErrorCode::kIo, "cannot write " + path.string(), std::generic_category().message(error), hint);
@@ -49,11 +52,11 @@ fs::path FolderOf(const fs::path& path) { return path.has_parent_path() ? path.p
 
 std::string DescriptorPath(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
 
-// Beside the target; unlike any other of this process and of its neighbours.
+// Beside the target; unlike any other of this process and of its neighbours. The target's own name is no part of it,
+// since it may be as long as names can be.
 fs::path TemporaryName(const fs::path& path) {
   static std::atomic<unsigned> count{0};
-  return FolderOf(path) / ("." + path.filename().string() + "." + std::to_string(::getpid()) + "-" +
-                           std::to_string(count++) + ".tmp");
+  return FolderOf(path) / (".ekvi-" + std::to_string(::getpid()) + "-" + std::to_string(count++) + ".tmp");
 }
 
 // -1 where the file system or /proc does not allow it.
@@ -83,6 +86,7 @@ OutputFile::OutputFile(fs::path path) : path_(std::move(path)), target_(ResolveL
   if (path_.empty()) Refuse(path_, ENOENT);
   struct stat status;
   const bool exists = ::stat(target_.c_str(), &status) == 0;
+  if (!exists && errno != ENOENT) Refuse(path_, errno);
   if (exists && S_ISDIR(status.st_mode)) Refuse(path_, EISDIR);
   if (exists && ::access(target_.c_str(), W_OK) != 0) Refuse(path_, errno);
   // The superuser may write what nobody should: a file without any write permission is meant to stay.

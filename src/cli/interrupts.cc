@@ -54,6 +54,7 @@ void InstallInterrupts() {
   Install(SIGINT, OnSignal);
   Install(SIGTERM, OnSignal);
   Install(SIGPIPE, SIG_IGN);
+  Install(SIGXFSZ, SIG_IGN);
 }
 
 int InterruptSignal() noexcept { return signal_seen.load(); }

@@ -1,10 +1,10 @@
-// Ctrl-C, SIGTERM and closed pipes.
+// Ctrl-C, SIGTERM, closed pipes and limits on file sizes.
 //
 // The first SIGINT or SIGTERM cancels the session at work, which ends after its current step; with no session at work,
-// or at the second one, the process ends at once with 128 + the signal, the progress line erased. SIGPIPE is ignored: a
-// closed pipe is an error of write. A signal that was ignored when the program started (nohup) stays ignored. Where a
-// person types (StayOnInterrupt), SIGINT never ends the process, and a signal that does gives the terminal back as it
-// was.
+// or at the second one, the process ends at once with 128 + the signal, the progress line erased. SIGPIPE and SIGXFSZ
+// are ignored: a closed pipe and a file past its limit are errors of write. A signal that was ignored when the program
+// started (nohup) stays ignored. Where a person types (StayOnInterrupt), SIGINT never ends the process, and a signal
+// that does gives the terminal back as it was.
 #pragma once
 
 #include "ekvi/session.h"
