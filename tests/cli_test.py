@@ -149,7 +149,10 @@ class BadInput(Case):
     def test_usage(self):
         for args, says in [
             (["generte"], "did you mean ekvi generate?"),
+            (["run", "x"], "did you mean ekvi generate?"),
             (["generate", "--tmp", "0", "x"], "did you mean --temp?"),
+            (["generate", "--temperature", "0", "x"], "did you mean --temp?"),
+            (["generate", "--ctx-size", "64", "x"], "did you mean --ctx?"),
             (["generate", "-n", "many", "x"], "a whole number"),
             (["generate", "--temp", "-1", "x"], "--temp"),
             (["generate", "--top-p", "nan", "x"], "--top-p"),
@@ -415,6 +418,14 @@ class Generate(Case):
     def test_br_73_an_empty_prompt_is_the_begin_token(self):
         results = self.report("generate", "-n", "4", "")["results"]
         self.assertEqual((results["prompt_tokens"], results["new_tokens"]), (1, 4))
+
+    def test_an_empty_answer_is_explained(self):
+        end_first = ["generate", "--logit-bias", "2:1000", "-n", "4", "x"]
+        run = ekvi(*end_first)
+        self.assertEqual((run.returncode, run.stdout), (0, b""))
+        self.assertIn(b"ended at once", run.stderr)
+        self.assertEqual(len(self.report(*end_first)["warnings"]), 1)
+        self.assertNotIn(b"ended at once", ekvi(*end_first, "--ignore-end").stderr)
 
     def test_seed_decides_the_draws(self):
         def draw(seed, *args):

@@ -14,8 +14,9 @@ namespace ekvi::cli {
 
 std::span<const Command* const> AllCommands() {
   static const std::array kCommands = {
-      &GenerateCommand(), &ChatCommand(),   &VerifyCommand(), &InspectCommand(),    &TokenizeCommand(),
-      &TemplateCommand(), &LogitsCommand(), &BenchCommand(), &DoctorCommand(), &CompletionCommand(), &HelpCommand(),
+      &GenerateCommand(), &ChatCommand(),       &VerifyCommand(), &InspectCommand(),
+      &TokenizeCommand(), &TemplateCommand(),   &LogitsCommand(), &BenchCommand(),
+      &DoctorCommand(),   &CompletionCommand(), &HelpCommand(),
   };
   return kCommands;
 }
@@ -26,7 +27,8 @@ const Command& FindCommand(std::string_view name) {
     if (command->name == name) return *command;
     names.emplace_back(command->name);
   }
-  const auto meant = Closest(name, names);
+  // `./dev run` is generate, and other programs call it so.
+  const auto meant = name == "run" ? std::string(GenerateCommand().name) : Closest(name, names);
   throw Error(ErrorCode::kInvalidArgument, fmt::format("{} is not a command of ekvi", Quoted(name)), "",
               meant ? fmt::format("did you mean ekvi {}?", *meant) : "ekvi help lists the commands");
 }

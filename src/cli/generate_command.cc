@@ -88,12 +88,20 @@ GenerateResult Generate(const Arguments& arguments, Session& session, const std:
   return result;
 }
 
+// Where nothing was generated, why, and what to try: most models that were trained for conversations end at once where
+// their template is left out, and an empty answer alone would look like a fault.
+std::string Emptiness(const GenerateResult& result) {
+  if (result.finish != FinishReason::kEnd || !result.text.empty()) return "";
+  return "the model ended at once, without text; try: ekvi chat, which uses the model's template, or --ignore-end";
+}
+
 void Conclude(const Arguments& arguments, const Session& session, const GenerateResult& result, Console& console) {
   const bool reuse = session.options().reuse;
+  const std::string emptiness = Emptiness(result);
   if (console.json()) {
     Json report = ReportFor(arguments, &session.model());
     report["results"] = GenerationJson(result, reuse);
-    report["warnings"] = Json::array();
+    report["warnings"] = emptiness.empty() ? Json::array() : Json::array({emptiness});
     console.Answer(JsonText(report));
   } else if (console.answers_terminal()) {
     console.Answer("\n");
@@ -101,6 +109,7 @@ void Conclude(const Arguments& arguments, const Session& session, const Generate
   console.Finish();
   console.Remark(
       SummaryLine({.result = result, .reuse = reuse, .max_tokens = arguments.Integer("max-tokens").value()}));
+  if (!emptiness.empty()) console.Remark(emptiness);
 }
 
 int Run(const Arguments& arguments, Console& console) {
@@ -137,7 +146,8 @@ const Command& GenerateCommand() {
           "file or of stdin is not part of it); without any, or with `''`, the model begins by itself after its begin "
           "token. The text streams to stdout and nothing else does; it ends with a line feed on a terminal only. What "
           "was "
-          "decided and what it cost are one line each on stderr.\n\n"
+          "decided and what it cost are one line each on stderr. No chat template is used: a model trained for "
+          "conversations may end at once, which is said; `ekvi chat` is for it.\n\n"
           "A prompt that does not fit the context is refused, and so is an explicit `-n` that does not fit beside it; "
           "without `-n`, generation also ends where the context does. `--no-cache` gives the same text and shows the "
           "price. "

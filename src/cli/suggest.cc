@@ -22,6 +22,28 @@ int EditDistance(std::string_view a, std::string_view b) {
   return at(a.size(), b.size());
 }
 
+namespace {
+
+std::optional<std::string> OnlyOneThatBeginsWith(std::string_view word, std::span<const std::string> candidates) {
+  const auto begins = [&](const std::string& candidate) { return candidate.starts_with(word); };
+  const auto first = std::find_if(candidates.begin(), candidates.end(), begins);
+  if (first == candidates.end() || std::find_if(first + 1, candidates.end(), begins) != candidates.end())
+    return std::nullopt;
+  return *first;
+}
+
+std::optional<std::string> LongestBeginningOf(std::string_view word, std::span<const std::string> candidates) {
+  const std::string* best = nullptr;
+  for (const std::string& candidate : candidates) {
+    const bool enough = 3 * candidate.size() >= std::max<size_t>(word.size(), 9);  // two letters say too little
+    const bool longer = best == nullptr || candidate.size() > best->size();
+    if (enough && longer && word.starts_with(candidate)) best = &candidate;
+  }
+  return best == nullptr ? std::nullopt : std::optional(*best);
+}
+
+}  // namespace
+
 std::optional<std::string> Closest(std::string_view word, std::span<const std::string> candidates) {
   static constexpr size_t kLongest = 40;  // nobody misspells more; the distance costs the product of the lengths
   if (word.empty() || word.size() > kLongest) return std::nullopt;
@@ -35,11 +57,8 @@ std::optional<std::string> Closest(std::string_view word, std::span<const std::s
     }
   }
   if (best != nullptr) return *best;
-  const auto begins = [&](const std::string& candidate) { return candidate.starts_with(word); };
-  const auto first = std::find_if(candidates.begin(), candidates.end(), begins);
-  if (first == candidates.end() || std::find_if(first + 1, candidates.end(), begins) != candidates.end())
-    return std::nullopt;
-  return *first;
+  if (auto only = OnlyOneThatBeginsWith(word, candidates)) return only;
+  return LongestBeginningOf(word, candidates);
 }
 
 }  // namespace ekvi::cli

@@ -39,6 +39,14 @@ TEST(Suggest, Closest_TakesABeginningThatIsUnique) {
   EXPECT_EQ(Closest("ta", {{"alpha", "tango", "total"}}), "tango");
 }
 
+TEST(Suggest, Closest_TakesTheLongestThatTheWordGoesOnFrom) {
+  EXPECT_EQ(Closest("--temperature", kWords), "--temp");
+  EXPECT_EQ(Closest("--threads-batch", kWords), "--threads");
+  EXPECT_EQ(Closest("--kv-cache-type", {{"--kv", "--kv-cache"}}), "--kv-cache");
+  EXPECT_EQ(Closest("--kv-cache-type-of-keys", {{"--kv"}}), std::nullopt) << "less than a third of the word";
+  EXPECT_EQ(Closest("upwards", {{"up"}}), std::nullopt);
+}
+
 TEST(Suggest, Closest_IsSilentAboutStrangeWords) {
   EXPECT_EQ(Closest("xylophone", kWords), std::nullopt);
   EXPECT_EQ(Closest("", kWords), std::nullopt);
