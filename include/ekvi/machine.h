@@ -16,7 +16,7 @@ struct Machine {
   uint64_t memory_bytes = 0;          // of the machine
   uint64_t memory_available = 0;      // cgroup limit considered
   std::string huge_pages;             // "always", "madvise", "never", "unknown"
-  std::vector<std::string> targets;   // vector targets that can run here, best first: "avx512", "avx2", "scalar"
+  std::vector<std::string> targets;   // vector targets that can run here, best first: "avx512_vnni", "avx512" …
   std::vector<std::string> features;  // CPU features ekvi looks at that are present
 };
 

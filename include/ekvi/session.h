@@ -31,7 +31,7 @@ struct SessionOptions {
   int64_t chunk = 512;                    // prompt tokens a step computes at most
   bool reuse = true;                      // false: every step recomputes the whole sequence (the price of no cache)
   int threads = 0;                        // 0: as many as this process is granted
-  std::string target;                     // "scalar", "avx2", "avx512"; empty: the machine's best
+  std::string target;                     // one of DescribeMachine().targets; empty: the best
 };
 
 enum class FinishReason { kEnd, kStop, kLength, kCancelled };

@@ -47,8 +47,8 @@ void StepPlan::AddTiles(int row_index) {
   }
 }
 
-// One task for as many neighbouring tiles of few rows as leave two tasks for each thread.
-void StepPlan::AddTasksOfHeads(int threads) {
+// Whole tiles become tasks: as many neighbouring ones of few rows together as leave two tasks for each thread.
+void StepPlan::JoinTiles(int threads) {
   const auto cost = [&](const Tile& tile) { return tile.rows * tile.chunks.count(); };
   int64_t total = 0;
   for (const Tile& tile : tiles_) total += cost(tile);
@@ -88,7 +88,7 @@ void StepPlan::AddTasks(int threads, int64_t max_len) {
   if (threads > 1 && tile_count > 0 && tile_count < wanted)
     CutTiles((wanted + tile_count - 1) / tile_count, max_len);
   else
-    AddTasksOfHeads(threads);
+    JoinTiles(threads);
   const auto cost = [&](const Task& task) {
     return tiles_[task.tile].rows * task.tile_count * (task.chunk_end - task.chunk_begin);
   };

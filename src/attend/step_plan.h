@@ -1,13 +1,14 @@
 // A step cut into tasks: once per step, for all layers that share a geometry.
 //
-// A task is a tile of query rows of one cache row and one KV head, over a stretch of the chunks they see. Rows of a
-// tile are (token, query head of the group) pairs, token-major, so that a KV head is read once for its whole group.
-// When tiles are fewer than two per thread, their chunks are shared out too; every chunk's state is then kept apart and
-// the last worker of a tile merges them in the order of positions: who computes changes no bit.
-//
-// With few query rows memory decides. Then neighbouring KV heads of a row make one task, which takes a chunk of all of
-// them before the next chunk: a block of a cache holds them side by side, and memory is read faster in one piece (on
-// Zen 4, 8 KiB here and there: 11 GB/s, fetched ahead 20; chunk by chunk 24; in one piece 28).
+// A tile is some query rows of one cache row and one KV head: (token, query head of the group) pairs, token-major, so
+// that a KV head is read once for its whole group. Tiles become tasks:
+// - When they are fewer than two per thread they are cut: a task is a stretch of a tile's chunks. Every chunk's state
+// is
+//   then kept apart, and the last worker of a tile merges them in the order of positions: who computes changes no bit.
+// - Else those of few query rows are joined over neighbouring KV heads, since memory decides there: the task takes a
+//   chunk of all its heads before the next chunk. A block of a cache holds them side by side, and memory is read faster
+//   in one piece (on Zen 4, 8 KiB here and there: 11 GB/s, fetched ahead 20; chunk by chunk 24; in one piece 28).
+// - Any other tile is a task.
 #pragma once
 
 #include <cstdint>
@@ -47,10 +48,9 @@ struct Tile {
   int64_t state_first = 0;  // parts > 1: its first kept state; [chunk index, row]
 };
 
-// Tiles of several heads have the same rows and chunks.
 struct Task {
-  int tile = 0, tile_count = 1;
-  int64_t chunk_begin = 0, chunk_end = 0;  // indices into the tile's chunk list
+  int tile = 0, tile_count = 1;            // several: whole tiles that differ in nothing but the KV head
+  int64_t chunk_begin = 0, chunk_end = 0;  // indices into the chunk list of the tiles
 };
 
 class StepPlan {
@@ -82,7 +82,7 @@ class StepPlan {
   VisibleKeys Seen(const PlanRow& row, int64_t token) const;
   void AddTiles(int row_index);
   void AddTasks(int threads, int64_t max_len);
-  void AddTasksOfHeads(int threads);
+  void JoinTiles(int threads);
   void CutTiles(int64_t parts, int64_t max_len);
 
   Geometry geometry_;

@@ -287,7 +287,7 @@ class TileJob {
   bool uniform_ = true;      // all rows see the same
   bool packed_ = false;
   int first_tile_ = 0, tile_count_ = 0;
-  bool ahead_ = false;  // the tiles of the next chunk are known
+  bool ahead_ = false;  // there is a next piece, and its tiles are known
   std::array<const std::byte*, kChunkTiles> k_tiles_, v_tiles_, k_ahead_, v_ahead_;
   std::array<RowKeys, kRowsMax> keys_;
 };

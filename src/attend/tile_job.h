@@ -1,4 +1,4 @@
-// One task's computation: a tile of query rows over some of its chunks.
+// One task's computation: a tile of query rows over some of its chunks, or tiles of several heads over all of theirs.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,9 @@ namespace ekvi::base {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kPieceAlignment = 64, kStretch = size_t{14} << 20;
+constexpr size_t kPieceAlignment = 64;  // a line of a cache, the widest vector
+// Whole huge pages, of which a stretch leaves one unfinished at most.
+constexpr size_t kStretch = 7 * kHugePage;
 // Reading /proc takes some 50 µs: not for small buffers, which no limit is likely to refuse.
 constexpr size_t kLimitsAskedFrom = size_t{16} << 20;
 
@@ -73,6 +75,7 @@ AlignedBuffer Arena::Take(size_t bytes) {
   if (!rounded) RefuseCapacity(bytes, "more than the address space holds");
   if (*rounded >= kStretch) return AlignedBuffer(bytes);
   if (*rounded > stretch_.size() - used_) {
+    CheckAvailable(kStretch);
     AlignedBuffer next(kStretch);
     LetTailGo();
     stretch_ = std::move(next);

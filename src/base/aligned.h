@@ -7,15 +7,15 @@
 
 namespace ekvi::base {
 
-// Owns `size()` zeroed bytes, page aligned; from 2 MiB on, aligned to 2 MiB. Pages are committed when first touched.
-// Movable; what was moved from is empty.
+// Owns `size()` bytes, zeroed when they were got. Pages are committed when first touched. Movable; what was moved from
+// is empty.
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
-  // Zero bytes give an empty buffer (data() null). Error(kCapacity) with the bytes wanted where the system gives no
-  // address range, or where the machine and the cgroup do not have so much available now (checked from 16 MiB on: the
-  // kernel would promise it and kill the process at first touch). Memory promised before but not yet touched counts as
-  // available.
+  // Page aligned; from 2 MiB on, aligned to 2 MiB. Zero bytes give an empty buffer (data() null). Error(kCapacity) with
+  // the bytes wanted where the system gives no address range, or where the machine and the cgroup do not have so much
+  // available now (checked from 16 MiB on: the kernel would promise it and kill the process at first touch). Memory
+  // promised before but not yet touched counts as available.
   explicit AlignedBuffer(size_t bytes);
   AlignedBuffer(AlignedBuffer&& other) noexcept : data_(std::move(other.data_)), size_(std::exchange(other.size_, 0)) {}
   AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
@@ -38,12 +38,13 @@ class AlignedBuffer {
 
  private:
   friend class Arena;
-  std::shared_ptr<std::byte> data_;  // of a piece: shared with the others of its stretch
+  std::shared_ptr<std::byte> data_;  // of an arena's piece: keeps the whole stretch
   size_t size_ = 0;
 };
 
-// Buffers that share their memory's pages, so that many small ones lie on huge pages as one large one does. Memory is
-// mapped a stretch at a time and given back when the last buffer of the stretch is gone. One thread at a time.
+// Buffers side by side, so that many small ones lie on huge pages as one large one does. Memory is mapped a stretch
+// (14 MiB) at a time and given back when the last buffer of the stretch is gone; buffers may outlive the arena. Larger
+// ones have memory of their own. One thread at a time.
 class Arena {
  public:
   Arena() = default;
@@ -51,7 +52,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // Zeroed, aligned to 64 bytes. Errors as AlignedBuffer.
+  // Aligned to 64 bytes. Errors as AlignedBuffer; what a stretch takes is checked whatever its size.
   AlignedBuffer Take(size_t bytes);
 
  private:

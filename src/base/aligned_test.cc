@@ -1,5 +1,5 @@
-// Goal: buffers are zeroed, aligned, owned once, and refused when the machine cannot hold them. Method: sizes around
-// the page and the huge page, and sizes no machine has.
+// Goal: buffers are zeroed, aligned, owned once, and refused when the machine cannot hold them; those of an arena too,
+// side by side. Method: sizes around the page and the huge page, and sizes no machine has.
 #include "base/aligned.h"
 
 #include <gtest/gtest.h>
@@ -48,44 +48,6 @@ TEST(AlignedBuffer, Moved_LeavesTheSourceEmpty) {
   EXPECT_EQ(first.data(), nullptr);
 }
 
-TEST(Arena, Pieces_AreZeroedAlignedApartAndShareHugePages) {
-  Arena arena;
-  std::vector<AlignedBuffer> pieces;
-  for (const size_t bytes :
-       {size_t{1}, size_t{63}, size_t{65}, 100 * size_t{1024}, kMiB, 3 * kMiB, 40 * kMiB, 5 * kMiB}) {
-    AlignedBuffer& piece = pieces.emplace_back(arena.Take(bytes));
-    ASSERT_EQ(piece.size(), bytes);
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(piece.data()) % 64, 0u) << bytes;
-    EXPECT_TRUE(std::all_of(piece.data(), piece.data() + bytes, [](std::byte b) { return b == std::byte{0}; }));
-    std::fill_n(piece.data(), bytes, static_cast<std::byte>(pieces.size()));
-  }
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    EXPECT_EQ(pieces[i].data()[0], static_cast<std::byte>(i + 1));
-    EXPECT_EQ(pieces[i].data()[pieces[i].size() - 1], static_cast<std::byte>(i + 1));
-  }
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(pieces[0].data()) % (2 * kMiB), 0u);
-  EXPECT_EQ(pieces[1].data() - pieces[0].data(), 64);
-}
-
-TEST(Arena, Piece_OutlivesTheArenaAndItsNeighbours) {
-  AlignedBuffer kept;
-  {
-    Arena arena;
-    const AlignedBuffer neighbour = arena.Take(1000);
-    kept = arena.Take(1000);
-  }
-  std::fill_n(kept.data(), 1000, std::byte{7});
-  EXPECT_EQ(kept.data()[999], std::byte{7});
-}
-
-TEST(Arena, AbsurdSize_IsRefused) {
-  Arena arena;
-  for (const size_t bytes : {size_t{1} << 62, std::numeric_limits<size_t>::max()}) {
-    EXPECT_THROW(arena.Take(bytes), Error) << bytes;
-  }
-  EXPECT_EQ(arena.Take(10).size(), 10u);
-}
-
 TEST(AlignedBuffer, AbsurdSize_IsRefusedWithTheBytes) {
   for (const size_t bytes : {size_t{1} << 45, size_t{1} << 62, std::numeric_limits<size_t>::max() - kMiB,
                              std::numeric_limits<size_t>::max()}) {
@@ -104,6 +66,44 @@ TEST(AlignedBuffer, MoreThanIsAvailable_IsRefusedThoughTheKernelWouldPromiseIt) 
   const MemoryLimits limits = ReadMemoryLimits();
   if (!limits.available) GTEST_SKIP() << "the system does not say what is available";
   EXPECT_THROW(AlignedBuffer(*limits.available + (size_t{4} << 30)), Error);
+}
+
+TEST(Arena, Buffers_AreZeroedAlignedApartAndShareHugePages) {
+  Arena arena;
+  std::vector<AlignedBuffer> pieces;
+  for (const size_t bytes :
+       {size_t{1}, size_t{63}, size_t{65}, 100 * size_t{1024}, kMiB, 3 * kMiB, 40 * kMiB, 5 * kMiB}) {
+    AlignedBuffer& piece = pieces.emplace_back(arena.Take(bytes));
+    ASSERT_EQ(piece.size(), bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(piece.data()) % 64, 0u) << bytes;
+    EXPECT_TRUE(std::all_of(piece.data(), piece.data() + bytes, [](std::byte b) { return b == std::byte{0}; }));
+    std::fill_n(piece.data(), bytes, static_cast<std::byte>(pieces.size()));
+  }
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    EXPECT_EQ(pieces[i].data()[0], static_cast<std::byte>(i + 1));
+    EXPECT_EQ(pieces[i].data()[pieces[i].size() - 1], static_cast<std::byte>(i + 1));
+  }
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(pieces[0].data()) % (2 * kMiB), 0u);
+  EXPECT_EQ(pieces[1].data() - pieces[0].data(), 64);
+}
+
+TEST(Arena, Buffer_OutlivesTheArenaAndItsNeighbours) {
+  AlignedBuffer kept;
+  {
+    Arena arena;
+    const AlignedBuffer neighbour = arena.Take(1000);
+    kept = arena.Take(1000);
+  }
+  std::fill_n(kept.data(), 1000, std::byte{7});
+  EXPECT_EQ(kept.data()[999], std::byte{7});
+}
+
+TEST(Arena, AbsurdSize_IsRefused) {
+  Arena arena;
+  for (const size_t bytes : {size_t{1} << 62, std::numeric_limits<size_t>::max()}) {
+    EXPECT_THROW(arena.Take(bytes), Error) << bytes;
+  }
+  EXPECT_EQ(arena.Take(10).size(), 10u);
 }
 
 }  // namespace

@@ -57,6 +57,50 @@ bool IsUtf8(std::string_view text) {
   }
 }
 
+size_t ValidUtf8Prefix(std::string_view text) {
+  size_t valid = 0;
+  while (valid < text.size()) {
+    const Utf8Head head = ReadUtf8Head(text.substr(valid));
+    if (head.kind != Utf8Kind::kCharacter) break;
+    valid += head.bytes;
+  }
+  return valid;
+}
+
+Character FirstCharacter(std::string_view text) {
+  const auto at = [text](size_t i) { return static_cast<char32_t>(static_cast<unsigned char>(text[i])); };
+  const char32_t head = at(0);
+  if (head < 0x80 || text.size() == 1) return {head, 1};
+  if (head < 0xE0 || text.size() == 2) return {(head & 0x1F) << 6 | (at(1) & 0x3F), 2};
+  if (head < 0xF0 || text.size() == 3) return {(head & 0xF) << 12 | (at(1) & 0x3F) << 6 | (at(2) & 0x3F), 3};
+  return {(head & 7) << 18 | (at(1) & 0x3F) << 12 | (at(2) & 0x3F) << 6 | (at(3) & 0x3F), 4};
+}
+
+Character LastCharacter(std::string_view text) {
+  size_t begin = text.size() - 1;
+  while (begin > 0 && ContinuesCharacter(text[begin])) --begin;
+  return FirstCharacter(text.substr(begin));
+}
+
+void AppendCharacter(char32_t code, std::string& text) {
+  const auto tail = [&](int shift) { text += static_cast<char>(0x80 | (code >> shift & 0x3F)); };
+  if (code < 0x80) {
+    text += static_cast<char>(code);
+  } else if (code < 0x800) {
+    text += static_cast<char>(0xC0 | code >> 6);
+    tail(0);
+  } else if (code < 0x10000) {
+    text += static_cast<char>(0xE0 | code >> 12);
+    tail(6);
+    tail(0);
+  } else {
+    text += static_cast<char>(0xF0 | code >> 18);
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+}
+
 void Utf8Stream::Push(std::string_view bytes, std::string& text) {
   held_ += bytes;
   std::string_view rest = held_;

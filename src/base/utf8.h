@@ -1,5 +1,5 @@
-// UTF-8 as the Unicode Standard defines it (version 15, table 3-7): one classification of a sequence's head, and a
-// stream that turns any bytes, in any portions, into valid text.
+// UTF-8 as the Unicode Standard defines it (version 15, table 3-7): one classification of a sequence's head, characters
+// of valid text, and a stream that turns any bytes, in any portions, into valid text.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,25 @@ struct Utf8Head {
 Utf8Head ReadUtf8Head(std::string_view text);
 
 bool IsUtf8(std::string_view text);
+
+// Bytes of the longest prefix of `text` that is whole characters; text.size() where all of it is.
+size_t ValidUtf8Prefix(std::string_view text);
+
+// Whether a byte is one behind the first of a character.
+constexpr bool ContinuesCharacter(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+struct Character {
+  char32_t code;
+  size_t bytes;  // 1 … 4
+};
+
+// What `text`, not empty and valid, begins and ends with. Any other text that is not empty gives some code, and no more
+// bytes than there are.
+Character FirstCharacter(std::string_view text);
+Character LastCharacter(std::string_view text);
+
+// Appends a character; `code` is a Unicode scalar value.
+void AppendCharacter(char32_t code, std::string& text);
 
 // Valid text out of bytes that come in portions: a character comes out once its last byte is in, each maximal subpart
 // of broken bytes as one U+FFFD (the practice that the standard recommends in section 3.9). The text does not depend on

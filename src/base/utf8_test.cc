@@ -1,6 +1,6 @@
-// Goal: exactly the Unicode Standard's well-formed sequences are characters, and a stream's text does not depend on
-// cuts. Method: every code point and every sequence of up to 3 bytes against a decoder written from the bit patterns,
-// the standard's own examples of replacement, and random bytes under all cuts.
+// Goal: exactly the Unicode Standard's well-formed sequences are characters, which read as they are written, and a
+// stream's text does not depend on cuts. Method: every code point and every sequence of up to 3 bytes against a decoder
+// written from the bit patterns, the standard's own examples of replacement, and random bytes under all cuts.
 #include "base/utf8.h"
 
 #include <gtest/gtest.h>
@@ -58,6 +58,40 @@ TEST(Utf8, EverySequenceOfThreeBytes_IsJudgedByDefinition) {
     const auto size = CharacterByDefinition(bytes);
     ASSERT_EQ(head.kind == Utf8Kind::kCharacter, size.has_value()) << i;
     ASSERT_EQ(size.value_or(head.bytes), head.bytes) << i;
+  }
+}
+
+TEST(Utf8, ValidPrefix_EndsWhereWholeCharactersDo) {
+  EXPECT_EQ(ValidUtf8Prefix(""), 0u);
+  EXPECT_EQ(ValidUtf8Prefix("aé🙂"), 7u);
+  EXPECT_EQ(ValidUtf8Prefix("ab\x80"), 2u);
+  EXPECT_EQ(ValidUtf8Prefix("é\xE0\x80\x80"), 2u);     // overlong
+  EXPECT_EQ(ValidUtf8Prefix("\xF0\x80\x80\x80"), 0u);  // overlong
+  EXPECT_EQ(ValidUtf8Prefix("🙂\xF0\x9F\x99"), 4u);  // cut
+  EXPECT_EQ(ValidUtf8Prefix("\xF0\x9F\x99 "), 0u);     // broken off
+  EXPECT_EQ(ValidUtf8Prefix("\xF5\x80\x80\x80"), 0u);  // above U+10FFFF
+}
+
+TEST(Utf8, EveryCharacter_ReadsFromBothEndsAsItIsWritten) {
+  for (char32_t code = 0; code <= 0x10FFFF; ++code) {
+    if (code >= 0xD800 && code <= 0xDFFF) continue;
+    std::string text;
+    AppendCharacter(code, text);
+    ASSERT_EQ(text, EncodeUtf8(code)) << uint32_t{code};
+    const Character first = FirstCharacter(text + "é"), last = LastCharacter("é" + text);
+    ASSERT_TRUE(first.code == code && last.code == code) << uint32_t{code};
+    ASSERT_EQ(first.bytes, text.size());
+    ASSERT_EQ(last.bytes, text.size());
+  }
+}
+
+TEST(Utf8, BytesThatAreNoCharacter_AreReadWithinTheText) {
+  for (int byte = 0x80; byte <= 0xFF; ++byte) {
+    for (size_t size = 1; size <= 4; ++size) {
+      const std::string text(size, static_cast<char>(byte));
+      EXPECT_LE(FirstCharacter(text).bytes, size);
+      EXPECT_LE(LastCharacter(text).bytes, size);
+    }
   }
 }
 

@@ -11,10 +11,10 @@
 #include "ekvi/error.h"
 
 namespace ekvi::cli {
-
-const std::string_view kPlainTemplate = "{% for message in messages %}{{ message.content }}{{ '\\n' }}{% endfor %}";
-
 namespace {
+
+// Where a model has no template: each message and a line feed, so that it goes on from what was said.
+constexpr std::string_view kPlainTemplate = "{% for message in messages %}{{ message.content }}{{ '\\n' }}{% endfor %}";
 
 // What a token writes; of a control token its id, in bytes that no text has.
 std::string Spelling(const Tokenizer& tokenizer, int32_t token) {

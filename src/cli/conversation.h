@@ -21,9 +21,6 @@ struct Message {
   std::string role, content;
 };
 
-// Where a model has no template: each message and a line feed, so that it goes on from what was said.
-extern const std::string_view kPlainTemplate;
-
 // How a turn's tokens go with what is cached.
 struct TurnPlan {
   std::vector<int32_t> tokens;  // to compute

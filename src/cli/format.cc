@@ -25,7 +25,7 @@ int CharacterLength(std::string_view text) {
   const int length = SequenceLength(byte(0));
   if (length == 0 || text.size() < static_cast<size_t>(length)) return 0;
   for (int i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
+    if (!ContinuesCharacter(text[i])) return 0;
   }
   if (length == 1) return 1;
   if (byte(0) == 0xE0 && byte(1) < 0xA0) return 0;
@@ -121,13 +121,13 @@ std::string Quoted(std::string_view text) {
   static constexpr size_t kShown = 60;
   if (text.size() <= kShown) return "'" + Printable(text) + "'";
   size_t end = kShown;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  while (end > 0 && ContinuesCharacter(text[end])) --end;
   return "'" + Printable(text.substr(0, end)) + "…'";
 }
 
 int DisplayWidth(std::string_view text) {
   int width = 0;
-  for (const char byte : text) width += (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
+  for (const char byte : text) width += ContinuesCharacter(byte) ? 0 : 1;
   return width;
 }
 

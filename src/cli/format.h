@@ -29,6 +29,8 @@ std::pair<std::string, std::string> Against(double error, double tolerance);
 enum class Lines { kEscape, kKeep };
 std::string Printable(std::string_view text, Lines lines = Lines::kEscape);
 bool IsUtf8(std::string_view text);
+// Whether a byte is one behind the first of a character.
+constexpr bool ContinuesCharacter(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 // Printable, in single quotes, cut to 60 bytes with "…".
 std::string Quoted(std::string_view text);
 // Columns a terminal needs: code points, since nothing printed here is wider or narrower than one.

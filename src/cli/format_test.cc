@@ -1,5 +1,5 @@
-// Goal: numbers and foreign text read as UX promises, and no byte of foreign text steers a terminal. Method: examples
-// at the borders of each rule, and every single byte.
+// Goal: numbers and foreign text read as people write them, and no byte of foreign text steers a terminal. Method:
+// examples at the borders of each rule, and every single byte.
 #include "cli/format.h"
 
 #include <gtest/gtest.h>

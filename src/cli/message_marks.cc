@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/format.h"
 #include "ekvi/error.h"
 
 namespace ekvi::cli {
@@ -21,12 +22,10 @@ std::string Utf8(char32_t code) {
   return {static_cast<char>(0xF0 | code >> 18), byte(12, 0x80), byte(6, 0x80), byte(0, 0x80)};
 }
 
-bool Continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
-
 // The end of the character that begins at `begin`.
 size_t CharacterEnd(std::string_view text, size_t begin) {
   size_t end = begin + 1;
-  while (end < text.size() && Continues(text[end])) ++end;
+  while (end < text.size() && ContinuesCharacter(text[end])) ++end;
   return end;
 }
 
@@ -94,7 +93,7 @@ std::vector<int32_t> MessageMarks::Encode(const Rendered& rendered) const {
     at = mark + rendered.mark.size();
     if (mark == rendered.text.size() || text.empty()) continue;
     size_t begin = text.size() - 1;
-    while (begin > 0 && Continues(text[begin])) --begin;
+    while (begin > 0 && ContinuesCharacter(text[begin])) --begin;
     said.emplace_back(begin, text.size() - begin);
   }
   std::vector<std::string_view> plain;

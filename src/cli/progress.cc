@@ -38,7 +38,7 @@ std::string Fitted(const std::string& line) {
   for (size_t shown = 0; end < line.size() && shown < columns; ++shown) {
     do {
       ++end;
-    } while (end < line.size() && (static_cast<unsigned char>(line[end]) & 0xC0) == 0x80);
+    } while (end < line.size() && ContinuesCharacter(line[end]));
   }
   return line.substr(0, end);
 }

@@ -1,4 +1,4 @@
-// From options to a model and a session: what generate and logits begin with.
+// From options to a model and a session: what every command that runs a model begins with.
 #pragma once
 
 #include <cstdint>

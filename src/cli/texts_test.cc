@@ -1,5 +1,5 @@
-// Goal: what commands say of a generation, a machine and a model is right and reads as UX.md shows. Method: invented
-// results against the text they must give.
+// Goal: what commands say of a generation, a machine and a model is right, to the letter. Method: invented results
+// against the text they must give.
 #include <gtest/gtest.h>
 
 #include "cli/doctor_text.h"

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/utf8.h"
 #include "engine/fake_model.h"
 #include "engine/generation.h"
-#include "engine/utf8.h"
 
 namespace ekvi::engine {
 
@@ -39,7 +39,7 @@ inline TextSource Bytes() {
   return {.push =
               [held](int32_t token) {
                 *held += static_cast<char>(token);
-                const size_t whole = ValidUtf8Prefix(*held);
+                const size_t whole = base::ValidUtf8Prefix(*held);
                 std::string text = held->substr(0, whole);
                 held->erase(0, whole);
                 return text;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/utf8.h"
 #include "engine/generation_rig.h"
 #include "engine/test_support.h"
 
@@ -191,10 +192,10 @@ TEST(BR_54, CharactersSplitOverTokens_ComeOutWholeOrAsOneSign) {
   for (int64_t limit = 1; limit <= static_cast<int64_t>(text.size()); ++limit) {
     Rig rig({.model = {.vocabulary = 256}, .script = script});
     rig.text = Bytes;
-    rig.on_piece = [&] { EXPECT_EQ(ValidUtf8Prefix(rig.streamed), rig.streamed.size()); };
+    rig.on_piece = [&] { EXPECT_EQ(base::ValidUtf8Prefix(rig.streamed), rig.streamed.size()); };
     const GenerateResult result = rig.Generate({'>'}, kGreedy, {.max_tokens = limit});
     const std::string cut = text.substr(0, static_cast<size_t>(limit));
-    const size_t whole = ValidUtf8Prefix(cut);
+    const size_t whole = base::ValidUtf8Prefix(cut);
     EXPECT_EQ(result.text, cut.substr(0, whole) + (whole < cut.size() ? "\uFFFD" : "")) << limit;
     EXPECT_EQ(rig.streamed, result.text);
     EXPECT_EQ(result.tokens.size(), static_cast<size_t>(limit));

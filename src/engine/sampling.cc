@@ -7,8 +7,8 @@
 #include <limits>
 #include <string_view>
 
+#include "base/utf8.h"
 #include "ekvi/error.h"
-#include "engine/utf8.h"
 
 namespace ekvi {
 namespace {
@@ -64,7 +64,7 @@ void CheckStops(const StopOptions& options, int vocabulary) {
       throw Error(ErrorCode::kInvalidArgument, fmt::format("stop string [{}] is empty", i),
                   "0 bytes, allowed: 1 or more", "leave it out, or give at least one character");
     }
-    if (const size_t valid = engine::ValidUtf8Prefix(stop); valid != stop.size()) {
+    if (const size_t valid = base::ValidUtf8Prefix(stop); valid != stop.size()) {
       throw Error(ErrorCode::kInvalidArgument, fmt::format("stop string [{}] is not UTF-8", i),
                   fmt::format("byte {} of {} begins no character", valid, stop.size()),
                   "give the text in UTF-8: generated text is matched in it");

@@ -90,7 +90,7 @@ NumberText NumberTextOf(const Value& value, const NumberFormat& format) {
   if (value.integer() < 0 || value.integer() > 0x10FFFF) Fail("%c arg not in range(0x110000)");
   if (value.integer() >= 0xD800 && value.integer() < 0xE000) Fail("a surrogate is no character");
   NumberText text;
-  AppendUtf8(text.digits, static_cast<char32_t>(value.integer()));
+  AppendCharacter(static_cast<char32_t>(value.integer()), text.digits);
   return text;
 }
 

@@ -231,7 +231,7 @@ TEST(Expressions, Tests) {
   });
 }
 
-TEST(Expressions, Tests2) {
+TEST(Expressions, TestsOfOtherKinds) {
   ExpectAll({
       {R"(undefined_name is sequence)", R"(True)"},
       {R"(undefined_name is iterable)", R"(True)"},

@@ -63,7 +63,7 @@ TEST(Expressions, TextMethods) {
   });
 }
 
-TEST(Expressions, TextMethods2) {
+TEST(Expressions, TextMethodsOfCharacters) {
   ExpectAll({
       {R"(s.rjust(15))", R"(   Hello, World)"},
       {R"('42'.zfill(5))", R"(00042)"},

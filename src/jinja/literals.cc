@@ -116,7 +116,7 @@ class Escapes {
       if (low >= 0xDC00 && low < 0xE000) code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
     }
     if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) FailHere("an escape that is no character");
-    AppendUtf8(result_, code);
+    AppendCharacter(code, result_);
   }
 
   // Python reads texts as ASCII with every other character written as an escape. So behind a backslash such a character

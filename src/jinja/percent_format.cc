@@ -154,7 +154,7 @@ class Formatter {
     const bool valid = value.IsIntegral() && value.integer() >= 0 && value.integer() < 0x110000 &&
                        (value.integer() < 0xD800 || value.integer() > 0xDFFF);
     if (!valid) Fail("%c requires int or char");
-    AppendUtf8(text, static_cast<char32_t>(value.integer()));
+    AppendCharacter(static_cast<char32_t>(value.integer()), text);
     return text;
   }
 

@@ -62,7 +62,7 @@ TEST(Statements, Loops) {
   });
 }
 
-TEST(Statements, Loops2) {
+TEST(Statements, LoopsKeepTheirNames) {
   ExpectAllTemplates({
       {"{% for m in ld %}{{ '<|' + m['role'] + '|>\\n' + m['content'] | trim + '<|end|>\\n' }}"
        "{% endfor %}{% if t %}{{ '<|a|>\\n' }}{% endif %}",
@@ -242,7 +242,7 @@ TEST(Statements, Output) {
   });
 }
 
-TEST(Statements, Output2) {
+TEST(Statements, OutputOfWhatIsNotThere) {
   ExpectAllTemplates({
       {"{{ loop.index if loop is defined else 'no' }}", R"(no)"},
       {"{{ x if x is defined }}{{ 'a' if false }}|{{ ('a' if false) is defined }}", R"(2.5|False)"},
@@ -303,7 +303,7 @@ TEST(Statements, FailWhereJinjaFails) {
   });
 }
 
-TEST(Statements, FailWhereJinjaFails2) {
+TEST(Statements, FurtherOnesFailWhereJinjaFails) {
   ExpectFailingTemplates({
       R"({{ a.'x' }})",
       R"({% macro m(a=1, b) %}{% endmacro %})",

@@ -10,8 +10,6 @@
 namespace ekvi::jinja {
 namespace {
 
-bool IsContinuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
-
 utf8proc_category_t Category(char32_t code) { return utf8proc_category(static_cast<utf8proc_int32_t>(code)); }
 
 // Upper and title case of the characters that become several, from SpecialCasing.txt of Unicode.
@@ -51,7 +49,7 @@ void AppendUpper(std::string& text, char32_t code) {
   if (const Special* special = FindSpecial(code)) {
     text += special->upper;
   } else {
-    AppendUtf8(text, static_cast<char32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(code))));
+    AppendCharacter(static_cast<char32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(code))), text);
   }
 }
 
@@ -59,7 +57,7 @@ void AppendTitle(std::string& text, char32_t code) {
   if (const Special* special = FindSpecial(code)) {
     text += special->title;
   } else {
-    AppendUtf8(text, static_cast<char32_t>(utf8proc_totitle(static_cast<utf8proc_int32_t>(code))));
+    AppendCharacter(static_cast<char32_t>(utf8proc_totitle(static_cast<utf8proc_int32_t>(code))), text);
   }
 }
 
@@ -67,7 +65,7 @@ void AppendLower(std::string& text, char32_t code) {
   if (code == 0x130) {
     text += "i̇";
   } else {
-    AppendUtf8(text, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(code))));
+    AppendCharacter(static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(code))), text);
   }
 }
 
@@ -123,49 +121,15 @@ size_t LineEnd(std::string_view text, size_t at) {
 
 }  // namespace
 
-Character FirstCharacter(std::string_view text) {
-  const auto byte = [&](size_t index) { return static_cast<unsigned char>(text[index]); };
-  const unsigned lead = byte(0);
-  if (lead < 0x80 || text.size() < 2) return {lead, 1};
-  if (lead < 0xE0 || text.size() < 3) return {(lead & 0x1F) << 6 | (byte(1) & 0x3Fu), 2};
-  if (lead < 0xF0 || text.size() < 4) return {(lead & 0x0F) << 12 | (byte(1) & 0x3Fu) << 6 | (byte(2) & 0x3Fu), 3};
-  return {(lead & 0x07) << 18 | (byte(1) & 0x3Fu) << 12 | (byte(2) & 0x3Fu) << 6 | (byte(3) & 0x3Fu), 4};
-}
-
-Character LastCharacter(std::string_view text) {
-  size_t at = text.size() - 1;
-  while (at > 0 && IsContinuation(text[at])) --at;
-  return FirstCharacter(text.substr(at));
-}
-
-void AppendUtf8(std::string& text, char32_t code) {
-  const auto tail = [&](int shift) { text += static_cast<char>(0x80 | (code >> shift & 0x3F)); };
-  if (code < 0x80) {
-    text += static_cast<char>(code);
-  } else if (code < 0x800) {
-    text += static_cast<char>(0xC0 | code >> 6);
-    tail(0);
-  } else if (code < 0x10000) {
-    text += static_cast<char>(0xE0 | code >> 12);
-    tail(6);
-    tail(0);
-  } else {
-    text += static_cast<char>(0xF0 | code >> 18);
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
-
 size_t CountCharacters(std::string_view text) {
   size_t count = 0;
-  for (const char byte : text) count += IsContinuation(byte) ? 0 : 1;
+  for (const char byte : text) count += base::ContinuesCharacter(byte) ? 0 : 1;
   return count;
 }
 
 size_t CharacterOffset(std::string_view text, size_t index) {
   for (size_t at = 0; at < text.size(); ++at) {
-    if (!IsContinuation(text[at]) && index-- == 0) return at;
+    if (!base::ContinuesCharacter(text[at]) && index-- == 0) return at;
   }
   return text.size();
 }

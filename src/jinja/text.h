@@ -7,18 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/utf8.h"
+
 namespace ekvi::jinja {
 
-struct Character {
-  char32_t code = 0;
-  uint32_t bytes = 0;
-};
-
-// The character that `text` begins with; `text` is not empty.
-Character FirstCharacter(std::string_view text);
-// The character that `text` ends with; `text` is not empty.
-Character LastCharacter(std::string_view text);
-void AppendUtf8(std::string& text, char32_t code);
+using base::AppendCharacter;
+using base::Character;
+using base::FirstCharacter;
+using base::LastCharacter;
 
 size_t CountCharacters(std::string_view text);
 // Where character `index` begins; text.size() where there are not that many.

@@ -17,7 +17,7 @@
 
 namespace ekvi::kernels {
 
-// Keys per chunk of the law (DESIGN habit 2): each chunk of absolute positions starts from a fresh softmax state.
+// Keys per chunk of the law (docs/law.md, habit 2): each chunk of absolute positions starts from a fresh softmax state.
 inline constexpr int kChunkKeys = 256;
 // Lanes of a vector, keys of a tile, columns of a panel.
 inline constexpr int kLanes = 16;

@@ -69,9 +69,10 @@ struct ValueTiles {
   };
 };
 
-// How many lines of the tiles ahead each register tile fetches, so that the last has fetched them all.
+// The tiles ahead, and how many of their lines each register tile fetches, so that the last has fetched them all.
 template <typename T>
-FetchList FetchAhead(const ChainSpan<T>& span, const std::byte* const* ahead, int64_t tile_bytes, int64_t tile_count) {
+FetchList FetchListFor(const ChainSpan<T>& span, const std::byte* const* ahead, int64_t tile_bytes,
+                       int64_t tile_count) {
   const int64_t strips = (span.n + 2 * kLanes - 1) / (2 * kLanes), steps = strips * (span.m / kRowsMax);
   const int64_t lines = tile_bytes / 64 * tile_count;
   return {ahead, tile_bytes, tile_count, (lines + steps - 1) / steps};
@@ -84,7 +85,7 @@ void ScoresAs(const Scores<typename V::Lane>& s) {
   ChainSpan<T> span{s.q, s.q_stride, s.scores, s.scores_stride, s.m, s.tile_count * kLanes, 0, s.d, true};
   if (s.ahead == nullptr) return Chain<V>(span, TilePanels<V, E, false>{s.tiles, nullptr});
   if (s.m < kRowsMax) return Chain<V>(span, TilePanels<V, E, true>{s.tiles, s.ahead});
-  FetchList fetch = FetchAhead(span, s.ahead, s.d * kLanes * E::kBytes, s.tile_count);
+  FetchList fetch = FetchListFor(span, s.ahead, s.d * kLanes * E::kBytes, s.tile_count);
   span.fetch = &fetch;
   Chain<V>(span, TilePanels<V, E, false>{s.tiles, nullptr});
 }
@@ -114,7 +115,7 @@ void OutputsAs(const Outputs<typename V::Lane>& o) {
   if (o.ahead == nullptr) return Chain<V>(span, ValueTiles<V, E, kWhole, false>{o.tiles, nullptr, row_bytes});
   if (o.m < kRowsMax) return Chain<V>(span, ValueTiles<V, E, kWhole, true>{o.tiles, o.ahead, row_bytes});
   const int64_t first = o.begin / kLanes, tiles = (o.end + kLanes - 1) / kLanes - first;
-  FetchList fetch = FetchAhead(span, o.ahead + first, row_bytes * kLanes, tiles);
+  FetchList fetch = FetchListFor(span, o.ahead + first, row_bytes * kLanes, tiles);
   span.fetch = &fetch;
   Chain<V>(span, ValueTiles<V, E, kWhole, false>{o.tiles, nullptr, row_bytes});
 }

@@ -14,12 +14,12 @@ void MoreFromGguf(const GgufKeys&, Settings& settings) {
 
 void MoreFromHub(const HubKeys& keys, Settings& settings) {
   const std::optional<std::vector<int64_t>> rotates = keys.CountPerLayer("no_rope_layers", {0, 1}, settings.layers);
-  const int64_t interval = keys.Count("no_rope_layer_interval", {1, INT64_MAX}, kInterval);
+  const int64_t interval = keys.Count("no_rope_layer_interval", kPositive, kInterval);
   for (int64_t i = 0; i < settings.layers; ++i) {
     if (!(rotates ? (*rotates)[i] != 0 : (i + 1) % interval != 0)) settings.ropes[i].reset();
   }
   if (keys.Has("layer_types") || !keys.Flag("use_sliding_window", false)) return;
-  const int64_t window = keys.Count("sliding_window", {1, INT64_MAX}, 0);
+  const int64_t window = keys.Count("sliding_window", kPositive, 0);
   for (int64_t i = 0; i < settings.layers; ++i) settings.windows[i] = settings.ropes[i] ? 0 : window;
 }
 

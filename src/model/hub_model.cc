@@ -143,9 +143,8 @@ std::vector<bool> ReadSliding(const HubKeys& keys, const HubRules& rules, int64_
   const int64_t first = rules.windows == HubWindows::kQwen
                             ? (switched ? keys.Count("max_window_layers", kAnyCount, 28) : layers)
                             : (rules.full_every > 0 ? 0 : layers);
-  const int64_t every = rules.full_every_key.empty()
-                            ? rules.full_every
-                            : keys.Count(rules.full_every_key, {1, INT64_MAX}, rules.full_every);
+  const int64_t every =
+      rules.full_every_key.empty() ? rules.full_every : keys.Count(rules.full_every_key, kPositive, rules.full_every);
   for (int64_t i = first; i < layers; ++i) sliding[i] = every == 0 || (i + 1) % every != 0;
   return sliding;
 }
@@ -157,7 +156,7 @@ std::vector<int64_t> ReadWindows(const HubKeys& keys, const HubRules& rules, int
   const bool off = rules.windows == HubWindows::kQwen && !keys.Flag("use_sliding_window", false);
   const bool named = keys.Has("sliding_window");
   const int64_t otherwise = keys.IsNull("sliding_window") ? 0 : rules.window;
-  const int64_t window = off ? 0 : named ? keys.Count("sliding_window", {1, INT64_MAX}) : otherwise;
+  const int64_t window = off ? 0 : named ? keys.Count("sliding_window", kPositive) : otherwise;
   if (window == 0 && rules.windows != HubWindows::kAll && rules.windows != HubWindows::kSwitched) {
     throw keys.Fail(ErrorCode::kCorrupt, "sliding_window", "layers are said to have a window, but there is none",
                     off ? "use_sliding_window is false" : "the key is missing or null");
@@ -176,7 +175,7 @@ void ReadExperts(const HubKeys& keys, const Family& family, Settings& s) {
   ExpertsConfig experts{.count = static_cast<int>(count), .weights = family.router, .router_bias = family.router_bias};
   experts.used = static_cast<int>(keys.Count("num_experts_per_tok", {1, count}));
   if (!keys.Flag("norm_topk_prob", family.hub.renormalised)) experts.weights = RouterWeights::kSoftmaxOfAll;
-  const int64_t step = keys.Count("decoder_sparse_step", {1, INT64_MAX}, 1);
+  const int64_t step = keys.Count("decoder_sparse_step", kPositive, 1);
   const std::vector<int64_t> dense = keys.object().Integers("mlp_only_layers").value_or(std::vector<int64_t>());
   for (int64_t i = 0; i < s.layers; ++i) {
     if ((i + 1) % step != 0 || std::find(dense.begin(), dense.end(), i) != dense.end()) continue;

@@ -25,6 +25,8 @@ inline constexpr NumberRange kOriginalContextRange{1, 1 << 24};
 
 inline constexpr KeyRange kLayerRange{1, 1024}, kHeadRange{1, 1024}, kHeadDimRange{1, 1024}, kExpertRange{1, 1024};
 inline constexpr KeyRange kWidthRange{1, int64_t{1} << 22}, kContextRange{1, int64_t{1} << 24};
-inline constexpr KeyRange kVocabularyRange{1, int64_t{1} << 22}, kAnyCount{0, INT64_MAX};
+inline constexpr KeyRange kVocabularyRange{1, int64_t{1} << 22};
+// Where no value is too large: a window longer than the context, a step longer than the list of layers.
+inline constexpr KeyRange kAnyCount{0, INT64_MAX}, kPositive{1, INT64_MAX};
 
 }  // namespace ekvi::model

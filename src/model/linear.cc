@@ -2,8 +2,8 @@
 // go in stretches of 256, continuing the stored chain: two panels of a stretch (32 KiB of float32) and a tile of 8
 // rows stay in the nearest cache while the rows of a stretch (256 KiB) stay in the next. The outputs of 16 panels are
 // finished before the next 16, so that their sums (256 KiB) need not go to memory and back between stretches. With few
-// rows the weights are read once and memory decides: then a panel goes through in one piece. Rounded rows take a fourth
-// of the room per input and have more to do per stretch, so theirs is longer.
+// rows the weights are read once and memory decides: then a panel goes through in one piece. Rounded rows take half
+// the room per input and have more to do per stretch, so theirs is longer.
 //
 // Panels per task: about four tasks a thread, so that the last one costs little, but no task below kTaskWork
 // multiply-adds (some microseconds; handing out a task costs a fraction of one), and a multiple of the kernels' strip

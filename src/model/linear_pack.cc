@@ -5,13 +5,13 @@
 #include "model/linear_pack.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 
 #include "base/check.h"
 #include "kernels/block_panel.h"
 #include "kernels/kernels.h"
 #include "model/block_pack.h"
+#include "model/first_place.h"
 #include "numeric/convert.h"
 
 namespace ekvi::model {
@@ -23,7 +23,6 @@ using numeric::Format;
 constexpr int64_t kStep = numeric::kBlockValuesMax;
 // Stored bytes of a group of panels, about.
 constexpr int64_t kGroupBytes = int64_t{1} << 18;
-constexpr int64_t kNowhere = INT64_MAX;
 
 // The exponent bits that only an infinity and NaN have all set.
 template <typename Bits>
@@ -65,20 +64,6 @@ const std::byte* StoredValues(const MatrixView& matrix, int64_t output, int64_t 
   }
   return buffer;
 }
-
-// Keeps the least place of those noted, whoever finds it.
-class FirstPlace {
- public:
-  void Note(int64_t place) {
-    int64_t before = place_.load(std::memory_order_relaxed);
-    while (place < before && !place_.compare_exchange_weak(before, place, std::memory_order_relaxed)) {
-    }
-  }
-  int64_t place() const { return place_.load(); }
-
- private:
-  std::atomic<int64_t> place_{kNowhere};
-};
 
 // Panels of plain values, Bits as wide as one. T as in PackPanels: what other stored types are widened to.
 template <typename T, typename Bits>
@@ -209,8 +194,9 @@ std::optional<MatrixPlace> PackPanels(const MatrixView& matrix, std::byte* out, 
       PackAll(matrix, BlockPacker(matrix, &bad), out, panel_bytes, pool);
       break;
   }
-  if (bad.place() == kNowhere) return std::nullopt;
-  return MatrixPlace{bad.place() / matrix.inputs, bad.place() % matrix.inputs};
+  const std::optional<int64_t> place = bad.place();
+  if (!place) return std::nullopt;
+  return MatrixPlace{*place / matrix.inputs, *place % matrix.inputs};
 }
 
 template Format PackedFormat<float>(Format);

@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <utility>
 
 #include "base/check.h"
 #include "ekvi/error.h"
+#include "model/first_place.h"
 #include "numeric/block_format.h"
 
 namespace ekvi::model {
@@ -23,12 +23,6 @@ int64_t FirstNotFinite(std::span<const T> values) {
     if (!std::isfinite(values[i])) return static_cast<int64_t>(i);
   }
   return -1;
-}
-
-void NoteLeast(std::atomic<int64_t>& least, int64_t place) {
-  int64_t before = least.load();
-  while (place < before && !least.compare_exchange_weak(before, place)) {
-  }
 }
 
 template <typename T>
@@ -88,14 +82,14 @@ class Loader {
     constexpr int64_t kValuesPerTask = int64_t{1} << 18;
     const int64_t width = table.width(), rows_per_task = std::max<int64_t>(1, kValuesPerTask / width);
     const size_t row_bytes = numeric::FormatBytes(tensor.format, static_cast<size_t>(width));
-    std::atomic<int64_t> first{INT64_MAX};
+    FirstPlace first;
     pool_.ForEach((table.rows() + rows_per_task - 1) / rows_per_task, [&](int64_t task, int) {
       const int64_t begin = task * rows_per_task, end = std::min(table.rows(), begin + rows_per_task);
-      if (const auto bad = table.FirstNotFinite(begin, end)) NoteLeast(first, *bad);
+      if (const auto bad = table.FirstNotFinite(begin, end)) first.Note(*bad);
       if (tensor.mapped != nullptr) tensor.mapped->Release(tensor.bytes.first(end * row_bytes));
     });
     if (tensor.mapped != nullptr) tensor.mapped->Release(tensor.bytes);
-    return first == INT64_MAX ? std::nullopt : std::optional(first.load());
+    return first.place();
   }
 
   template <typename V>

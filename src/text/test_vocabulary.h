@@ -77,13 +77,8 @@ inline std::string RandomText(base::Random& random, size_t characters) {
     const bool blank = random.Below(4) == 0;
     if (blank || (code >= 0xD800 && code < 0xE000) || code == 0x2581) {
       text += random.Below(8) == 0 ? '\n' : ' ';
-    } else if (code < 0x80) {
-      text += static_cast<char>(code);
     } else {
-      const int tails = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-      text += static_cast<char>((0xFF00 >> (tails + 1)) | (code >> (6 * tails)));
-      for (int shift = 6 * (tails - 1); shift >= 0; shift -= 6)
-        text += static_cast<char>(0x80 | ((code >> shift) & 0x3F));
+      base::AppendCharacter(code, text);
     }
   }
   return text;

@@ -57,8 +57,9 @@ class Tokenizer : public ekvi::Tokenizer {
   Vocabulary vocabulary_;
 };
 
-// The tokenizer of a file: tokenizer.ggml.model "llama", "gpt2", "t5", "gemma4". Copies what it needs, so the file may
-// be closed, and lets go of the file's pages that hold it.
+// The tokenizer of a file: tokenizer.ggml.model "llama", "gpt2", "t5" or "unigram", "gemma4" (also where it is "gpt2"
+// and tokenizer.ggml.pre "gemma4"). Copies what it needs, so the file may be closed, and lets go of the file's pages
+// that hold it.
 // Errors naming the key: kCorrupt where a key is missing, of another type, of another length than tokenizer.ggml.tokens
 // or holds an id outside the vocabulary; kUnsupported for another model or pre-tokenizer, over 2^22 pieces, or a piece
 // over 4,096 bytes.

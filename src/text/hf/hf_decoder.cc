@@ -86,7 +86,7 @@ class Reader {
     const JsonValue pattern = value.Require("pattern");
     const auto literal = pattern.Get("String");
     const bool single =
-        literal && !literal->String().empty() && ReadCharacter(literal->String()).bytes == literal->String().size();
+        literal && !literal->String().empty() && FirstCharacter(literal->String()).bytes == literal->String().size();
     if (fused_ && (!single || stripped_)) Refuse(value, "Replace");
     Add<ReplaceStep>(ReadHfPattern(pattern), std::string(value.Require("content").String()));
   }

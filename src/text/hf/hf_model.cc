@@ -52,7 +52,7 @@ class Reader {
   }
 
   bool IsSingle(std::string_view text) const {
-    return text.size() == 1 || (units_ == HfUnits::kCharacters && ReadCharacter(text).bytes == text.size());
+    return text.size() == 1 || (units_ == HfUnits::kCharacters && FirstCharacter(text).bytes == text.size());
   }
 
   // Whether text may become the token, which writes `text`.

@@ -91,7 +91,7 @@ std::unique_ptr<const CutPattern> ReadHfPattern(const JsonValue& pattern) {
 
 std::string ReadHfCharacter(const JsonValue& value) {
   const std::string_view text = value.String();
-  if (!text.empty() && ReadCharacter(text).bytes == text.size()) return std::string(text);
+  if (!text.empty() && FirstCharacter(text).bytes == text.size()) return std::string(text);
   throw value.Fault(ErrorCode::kCorrupt, "one character is wanted", fmt::format("{} bytes", text.size()));
 }
 

@@ -2,15 +2,11 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "ekvi/error.h"
 #include "files/reader_error.h"
 
 namespace ekvi::text {
-namespace {
-
-bool BeginsCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
-
-}  // namespace
 
 class WordPieceEncoder : public WordEncoder {
  public:
@@ -18,8 +14,8 @@ class WordPieceEncoder : public WordEncoder {
 
   void Encode(std::string_view word) override {
     const size_t before = ids_.size();
-    const auto characters = static_cast<size_t>(std::ranges::count_if(word, BeginsCharacter));
-    bool written = characters <= model_.options_.characters_max;
+    const auto continuing = static_cast<size_t>(std::ranges::count_if(word, base::ContinuesCharacter));
+    bool written = word.size() - continuing <= model_.options_.characters_max;
     for (size_t at = 0; written && at < word.size();) {
       const size_t bytes = LongestAt(word, at);
       written = bytes > 0;
@@ -38,7 +34,7 @@ class WordPieceEncoder : public WordEncoder {
     uint32_t node = at > 0 ? model_.inner_ : PieceTrie::kRoot;
     for (size_t end = at; end < word.size() && node != PieceTrie::kNowhere;) {
       node = model_.texts_.Step(node, static_cast<uint8_t>(word[end++]));
-      const bool whole = end == word.size() || BeginsCharacter(word[end]);
+      const bool whole = end == word.size() || !base::ContinuesCharacter(word[end]);
       if (node == PieceTrie::kNowhere || !whole || model_.texts_.Token(node) < 0) continue;
       longest = model_.texts_.Token(node);
       bytes = end - at;

@@ -7,22 +7,15 @@
 namespace ekvi::text {
 namespace {
 
-// The character that ends at `end`, which is not 0.
-Character CharacterBefore(std::string_view text, size_t end) {
-  size_t begin = end - 1;
-  while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) --begin;
-  return ReadCharacter(text.substr(begin, end - begin));
-}
-
 bool StandsAlone(std::string_view text, size_t begin, size_t end) {
-  const bool left = begin == 0 || !IsWord(CharacterBefore(text, begin).code);
-  return left && (end == text.size() || !IsWord(ReadCharacter(text.substr(end)).code));
+  const bool left = begin == 0 || !IsWord(LastCharacter(text.substr(0, begin)).code);
+  return left && (end == text.size() || !IsWord(FirstCharacter(text.substr(end)).code));
 }
 
 // Where the blanks in front of `begin` begin, not before `least`.
 size_t BlanksBefore(std::string_view text, size_t begin, size_t least) {
   while (begin > least) {
-    const Character character = CharacterBefore(text, begin);
+    const Character character = LastCharacter(text.substr(0, begin));
     if (!IsWhiteSpace(character.code)) break;
     begin -= character.bytes;
   }
@@ -31,7 +24,7 @@ size_t BlanksBefore(std::string_view text, size_t begin, size_t least) {
 
 size_t BlanksBehind(std::string_view text, size_t end) {
   while (end < text.size()) {
-    const Character character = ReadCharacter(text.substr(end));
+    const Character character = FirstCharacter(text.substr(end));
     if (!IsWhiteSpace(character.code)) break;
     end += character.bytes;
   }

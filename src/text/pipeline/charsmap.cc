@@ -72,12 +72,12 @@ void Precompiled::Apply(std::string& text) const {
   mapped.reserve(text.size());
   const std::string_view all = text;
   for (size_t begin = 0; begin < all.size();) {
-    const Character first = ReadCharacter(all.substr(begin));
+    const Character first = FirstCharacter(all.substr(begin));
     size_t end = begin + first.bytes;
     utf8proc_int32_t state = 0;
     auto before = static_cast<utf8proc_int32_t>(first.code);
     while (end < all.size()) {
-      const Character next = ReadCharacter(all.substr(end));
+      const Character next = FirstCharacter(all.substr(end));
       if (utf8proc_grapheme_break_stateful(before, static_cast<utf8proc_int32_t>(next.code), &state)) break;
       before = static_cast<utf8proc_int32_t>(next.code);
       end += next.bytes;
@@ -87,7 +87,7 @@ void Precompiled::Apply(std::string& text) const {
     if (match) mapped += match->replacement;
     CheckNormalizedBytes(mapped.size());
     for (size_t at = 0; !match && at < grapheme.size();) {
-      const Character character = ReadCharacter(grapheme.substr(at));
+      const Character character = FirstCharacter(grapheme.substr(at));
       const std::string_view bytes = grapheme.substr(at, character.bytes);
       const auto single = map_.Shortest(bytes);
       mapped += single ? single->replacement : bytes;

@@ -33,7 +33,7 @@ class DigitGroups : public CutPattern {
       const size_t count = walk.digits_left % 3 == 0 ? 3 : walk.digits_left % 3;
       const size_t begin = walk.from;
       const bool place = kind_ == Kind::kPlaces && count == 3;
-      for (size_t i = 0; i < count; ++i) walk.from += ReadCharacter(text.substr(walk.from)).bytes;
+      for (size_t i = 0; i < count; ++i) walk.from += FirstCharacter(text.substr(walk.from)).bytes;
       walk.digits_left -= count;
       if (kind_ == Kind::kGroups) return Regex::Match{begin, walk.from};
       if (place) return Regex::Match{begin, begin};
@@ -45,12 +45,12 @@ class DigitGroups : public CutPattern {
  private:
   // Moves on to the next number; false where there is none.
   static bool FindNumber(std::string_view text, Regex::Walk& walk) {
-    while (walk.from < text.size() && !IsDigit(ReadCharacter(text.substr(walk.from)).code)) {
-      walk.from += ReadCharacter(text.substr(walk.from)).bytes;
+    while (walk.from < text.size() && !IsDigit(FirstCharacter(text.substr(walk.from)).code)) {
+      walk.from += FirstCharacter(text.substr(walk.from)).bytes;
     }
     walk.number_end = walk.from;
     while (walk.number_end < text.size()) {
-      const Character character = ReadCharacter(text.substr(walk.number_end));
+      const Character character = FirstCharacter(text.substr(walk.number_end));
       if (!IsDigit(character.code)) break;
       walk.number_end += character.bytes;
       ++walk.digits_left;
@@ -59,7 +59,7 @@ class DigitGroups : public CutPattern {
   }
 
   static bool EndsAtBoundary(std::string_view text, size_t end) {
-    return end == text.size() || !IsWordCharacter(ReadCharacter(text.substr(end)).code);
+    return end == text.size() || !IsWordCharacter(FirstCharacter(text.substr(end)).code);
   }
 
   Kind kind_;

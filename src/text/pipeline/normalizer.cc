@@ -30,7 +30,7 @@ std::vector<utf8proc_int32_t> Decompose(std::string_view text, int options) {
   std::vector<utf8proc_int32_t> codes;
   codes.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
-    const Character character = ReadCharacter(text.substr(at));
+    const Character character = FirstCharacter(text.substr(at));
     at += character.bytes;
     utf8proc_int32_t parts[32];  // the longest decomposition has 18
     int bound = 0;
@@ -82,7 +82,7 @@ void CharacterMap::Apply(std::string& text) const {
   std::string mapped;
   mapped.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
-    const Character character = ReadCharacter(std::string_view(text).substr(at));
+    const Character character = FirstCharacter(std::string_view(text).substr(at));
     append_(character.code, mapped);
     at += character.bytes;
   }
@@ -134,7 +134,7 @@ void Strip::Apply(std::string& text) const {
   size_t begin = 0, end = 0, last = 0;  // `last`: behind the last character that is no blank
   bool leading = true;
   while (end < text.size()) {
-    const Character character = ReadCharacter(std::string_view(text).substr(end));
+    const Character character = FirstCharacter(std::string_view(text).substr(end));
     end += character.bytes;
     if (!IsWhiteSpace(character.code)) {
       leading = false;

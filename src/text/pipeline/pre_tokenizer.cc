@@ -108,7 +108,7 @@ std::optional<Regex::Match> LiteralCut::Next(std::string_view text, Regex::Walk&
 std::optional<Regex::Match> CharacterCut::Next(std::string_view text, Regex::Walk& walk) const {
   while (walk.from < text.size()) {
     const size_t begin = walk.from;
-    const Character character = ReadCharacter(text.substr(begin));
+    const Character character = FirstCharacter(text.substr(begin));
     walk.from += character.bytes;
     if (contains_(character.code)) return Regex::Match{begin, walk.from};
   }
@@ -157,7 +157,7 @@ void FixedLength::Split(Piece piece, PieceSink& sink) const {
   for (size_t begin = 0; begin < piece.text.size();) {
     size_t end = begin;
     for (size_t i = 0; i < characters_ && end < piece.text.size(); ++i)
-      end += ReadCharacter(piece.text.substr(end)).bytes;
+      end += FirstCharacter(piece.text.substr(end)).bytes;
     sink.Take({piece.text.substr(begin, end - begin), piece.first && begin == 0});
     begin = end;
   }

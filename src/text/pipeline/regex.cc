@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "ekvi/error.h"
 #include "files/reader_error.h"
 
@@ -121,7 +122,7 @@ std::optional<Regex::Match> Regex::Next(std::string_view text, Walk& walk) const
     if (!match) break;
     if (match->begin == match->end && walk.last_end == match->end) {
       ++walk.from;
-      while (walk.from < text.size() && (static_cast<unsigned char>(text[walk.from]) & 0xC0) == 0x80) ++walk.from;
+      while (walk.from < text.size() && base::ContinuesCharacter(text[walk.from])) ++walk.from;
       continue;
     }
     walk.last_end = walk.from = match->end;

@@ -21,21 +21,6 @@ utf8proc_category_t Category(uint32_t code) { return utf8proc_category(static_ca
 
 }  // namespace
 
-Character ReadCharacter(std::string_view text) {
-  const auto at = [text](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(text[i])); };
-  const uint32_t head = at(0);
-  if (head < 0x80 || text.size() == 1) return {head, 1};
-  if (head < 0xE0 || text.size() == 2) return {(head & 0x1F) << 6 | (at(1) & 0x3F), 2};
-  if (head < 0xF0 || text.size() == 3) return {(head & 0xF) << 12 | (at(1) & 0x3F) << 6 | (at(2) & 0x3F), 3};
-  return {(head & 7) << 18 | (at(1) & 0x3F) << 12 | (at(2) & 0x3F) << 6 | (at(3) & 0x3F), 4};
-}
-
-void AppendCharacter(uint32_t code, std::string& text) {
-  utf8proc_uint8_t bytes[4];
-  const utf8proc_ssize_t count = utf8proc_encode_char(static_cast<utf8proc_int32_t>(code), bytes);
-  text.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(count));
-}
-
 bool IsWhiteSpace(uint32_t code) {
   static constexpr Range kRanges[] = {{9, 13},          {32, 32},         {0x85, 0x85},     {0xA0, 0xA0},
                                       {0x1680, 0x1680}, {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F},

@@ -1,23 +1,16 @@
-// Characters of text and the sets they belong to, as the tokenizers of tokenizer.json see them.
+// Characters of text (base/utf8.h) and the sets they belong to, as the tokenizers of tokenizer.json see them.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <string>
-#include <string_view>
+
+#include "base/utf8.h"
 
 namespace ekvi::text {
 
-struct Character {
-  uint32_t code;
-  size_t bytes;
-};
-
-// What `text` begins with; `text` is not empty and valid UTF-8.
-Character ReadCharacter(std::string_view text);
-
-// Appends a character; `code` is a Unicode scalar value.
-void AppendCharacter(uint32_t code, std::string& text);
+using base::AppendCharacter;
+using base::Character;
+using base::FirstCharacter;
+using base::LastCharacter;
 
 bool IsWhiteSpace(uint32_t code);   // the property White_Space
 bool IsNumeric(uint32_t code);      // decimal, letter and other numbers

@@ -80,7 +80,7 @@ const SpecialNames::Name* SpecialNames::LongestAt(std::string_view text, size_t 
 }
 
 const SpecialNames::Name* SpecialNames::LongestAt(std::string_view text, size_t bytes_max,
-                                                            const Foreign& foreign) const {
+                                                  const Foreign& foreign) const {
   const Name* longest = LongestAt(text, bytes_max);
   if (longest == nullptr || !ReachesInto(foreign.parts, text.substr(0, longest->text.size()))) return longest;
   const auto part = FirstEndingBehind(foreign.parts, text.data());
