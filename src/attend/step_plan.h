@@ -3,8 +3,7 @@
 // A tile is some query rows of one cache row and one KV head: (token, query head of the group) pairs, token-major, so
 // that a KV head is read once for its whole group. Tiles become tasks:
 // - When they are fewer than two per thread they are cut: a task is a stretch of a tile's chunks. Every chunk's state
-// is
-//   then kept apart, and the last worker of a tile merges them in the order of positions: who computes changes no bit.
+//   is then kept apart, and the last worker of a tile merges them in the order of positions: no bit changes.
 // - Else those of few query rows are joined over neighbouring KV heads, since memory decides there: the task takes a
 //   chunk of all its heads before the next chunk. A block of a cache holds them side by side, and memory is read faster
 //   in one piece (on Zen 4, 8 KiB here and there: 11 GB/s, fetched ahead 20; chunk by chunk 24; in one piece 28).
