@@ -102,7 +102,8 @@ class AttentionSubject final : public Subject {
 
   void Write(Append& append, int row, int64_t position) {
     const int64_t from = At(row, position);
-    append.Write<float>(0, row, {&k_[from], &v_[from], KvWidth(), shape_.head_dim, KvWidth(), shape_.head_dim});
+    append.Write<float>(0, row,
+                        {k_.data() + from, v_.data() + from, KvWidth(), shape_.head_dim, KvWidth(), shape_.head_dim});
   }
 
   void CheckHead(int row, int head) const {
@@ -112,12 +113,12 @@ class AttentionSubject final : public Subject {
     std::vector<double> k, v, want(static_cast<size_t>(shape_.head_dim));
     for (int64_t pos = 0; pos <= position; ++pos) {
       const int64_t from = At(row, pos);
-      k.insert(k.end(), &k_[from], &k_[from + KvWidth()]);
-      v.insert(v.end(), &v_[from], &v_[from + KvWidth()]);
+      k.insert(k.end(), k_.begin() + from, k_.begin() + from + KvWidth());
+      v.insert(v.end(), v_.begin() + from, v_.begin() + from + KvWidth());
     }
-    attend::AttendRef(
-        {&layer, layout_.layers[0], head, position, std::vector<double>(&q_[at], &q_[at + shape_.head_dim]), k, v},
-        want);
+    attend::AttendRef({&layer, layout_.layers[0], head, position,
+                       std::vector<double>(q_.begin() + at, q_.begin() + at + shape_.head_dim), k, v},
+                      want);
     double worst = 0;
     for (int i = 0; i < shape_.head_dim; ++i) worst = std::max(worst, std::fabs(out_[at + i] - want[i]));
     const double bound = layout_.dtype_k == DType::kF32 ? 1e-5 : layout_.dtype_k == DType::kF16 ? 1e-3 : 1e-2;
