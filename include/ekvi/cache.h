@@ -48,6 +48,8 @@ struct TileGeometry {
   KeyOrder key_order = KeyOrder::kTokenMajor;
   int64_t k_head_bytes = 0;
   int64_t v_head_bytes = 0;
+  // Tiles of a head that lie in one piece: tile t and t + 1, unless t + 1 is a multiple of it.
+  int64_t run_tiles = 1;
 };
 
 // Reserved room for new tokens, all layers. Move-only; dropping it without Commit gives everything back. It must die

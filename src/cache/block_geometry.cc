@@ -7,23 +7,29 @@
 
 namespace ekvi::cache {
 
-BlockGeometry::BlockGeometry(const CacheLayout& layout, int block_tokens)
-    : tiles_per_block_(block_tokens / kTileTokens),
-      block_bytes_(static_cast<int64_t>(BlockBytes(layout, block_tokens))) {
+BlockGeometry::BlockGeometry(const CacheLayout& layout, const PagedShape& paged)
+    : tiles_per_block_(paged.block_tokens / kTileTokens),
+      block_bytes_(static_cast<int64_t>(BlockBytes(layout, paged.block_tokens))) {
+  const auto bytes = static_cast<int64_t>(PagedBytes(layout, paged));
   layers_.reserve(layout.layers.size());
   int64_t offset = 0;
   for (const LayerShape& shape : layout.layers) {
-    const plan::KvBytes block = plan::HeadBytes(layout, shape, static_cast<size_t>(block_tokens));
+    const plan::KvBytes block = plan::HeadBytes(layout, shape, static_cast<size_t>(paged.block_tokens));
     const plan::KvBytes tile = plan::HeadBytes(layout, shape, kTileTokens);
-    const Layer layer{.offset = offset,
-                      .head_bytes = static_cast<int64_t>(plan::BlockPartBytes(layout, shape, block_tokens)),
-                      .v_offset = static_cast<int64_t>(block.k),
+    const auto k_head_bytes = static_cast<int64_t>(block.k), v_head_bytes = static_cast<int64_t>(block.v);
+    const Layer layer{.k_offset = offset,
+                      .v_offset = offset + paged.block_count * shape.kv_heads * k_head_bytes,
+                      .k_block_bytes = shape.kv_heads * k_head_bytes,
+                      .v_block_bytes = shape.kv_heads * v_head_bytes,
+                      .k_head_bytes = k_head_bytes,
+                      .v_head_bytes = v_head_bytes,
                       .k_tile_bytes = static_cast<int64_t>(tile.k),
                       .v_token_bytes = static_cast<int64_t>(tile.v) / kTileTokens};
     layers_.push_back(layer);
-    offset += shape.kv_heads * layer.head_bytes;
+    offset += paged.block_count * shape.kv_heads *
+              static_cast<int64_t>(plan::BlockPartBytes(layout, shape, paged.block_tokens));
   }
-  EKVI_CHECK_OP(==, offset, block_bytes_);
+  EKVI_CHECK_OP(==, offset, bytes);
 }
 
 int64_t BlockGeometry::key_bytes(int layer, int64_t tokens) const {
@@ -32,8 +38,8 @@ int64_t BlockGeometry::key_bytes(int layer, int64_t tokens) const {
 
 TileOffset BlockGeometry::Offset(int64_t block, int layer, int head, int tile) const {
   const Layer& l = At(layer);
-  const int64_t part = block * block_bytes_ + l.offset + head * l.head_bytes;
-  return {.k = part + tile * l.k_tile_bytes, .v = part + l.v_offset + tile * kTileTokens * l.v_token_bytes};
+  return {.k = l.k_offset + block * l.k_block_bytes + head * l.k_head_bytes + tile * l.k_tile_bytes,
+          .v = l.v_offset + block * l.v_block_bytes + head * l.v_head_bytes + tile * kTileTokens * l.v_token_bytes};
 }
 
 }  // namespace ekvi::cache

@@ -91,7 +91,10 @@ ContiguousCache::View ContiguousCache::v(int layer) const {
 
 TileGeometry ContiguousCache::Geometry(int layer) const {
   const cache::TileOffset head = impl_->geometry.HeadStride(layer);
-  return {.key_order = KeyOrder::kTokenMajor, .k_head_bytes = head.k, .v_head_bytes = head.v};
+  return {.key_order = KeyOrder::kTokenMajor,
+          .k_head_bytes = head.k,
+          .v_head_bytes = head.v,
+          .run_tiles = std::max<int64_t>(1, BlocksFor(max_len(), cache::kTileTokens))};
 }
 
 KvCache::TilePlace ContiguousCache::Place(int layer, int row, int64_t tile) {

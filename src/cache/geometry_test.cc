@@ -15,6 +15,10 @@ namespace {
 
 using Wide = __int128;
 
+PagedShape Blocks(int64_t count, int block_tokens) {
+  return {.rows = 1, .max_len = 1, .block_tokens = block_tokens, .block_count = count};
+}
+
 // Counts how often each byte of an arena is claimed.
 class Paint {
  public:
@@ -36,7 +40,7 @@ class Paint {
 TEST(BlockGeometry, Tiles_ShareNoByteAndFillTheArenaButForPadding) {
   const CacheLayout layout = testing::UnevenLayout(DType::kF16, DType::kF64);
   for (const int block_tokens : {16, 48}) {
-    const BlockGeometry geometry(layout, block_tokens);
+    const BlockGeometry geometry(layout, Blocks(2, block_tokens));
     Paint paint(2 * geometry.block_bytes());
     for (int layer = 0; layer < 4; ++layer) {
       for (int head = 0; head < layout.layers[static_cast<size_t>(layer)].kv_heads; ++head) {
@@ -55,16 +59,20 @@ TEST(BlockGeometry, Tiles_ShareNoByteAndFillTheArenaButForPadding) {
   }
 }
 
-TEST(BlockGeometry, HeadsOfALayer_AreAdjacentAndAligned) {
-  const BlockGeometry geometry(testing::UnevenLayout(DType::kF32, DType::kF32), 32);
-  EXPECT_EQ(geometry.Offset(0, 0, 1, 0).k, geometry.head_bytes(0));
-  EXPECT_EQ(geometry.Offset(0, 1, 0, 0).k, 2 * geometry.head_bytes(0));
+TEST(BlockGeometry, HeadsAndBlocksOfALayer_AreAdjacent) {
+  const BlockGeometry geometry(testing::UnevenLayout(DType::kF32, DType::kF32), Blocks(3, 32));
+  const TileOffset head = geometry.HeadStride(0);
+  EXPECT_EQ(geometry.Offset(0, 0, 1, 0).k, head.k);
+  EXPECT_EQ(geometry.Offset(1, 0, 0, 0).k, 2 * head.k);
+  EXPECT_EQ(geometry.Offset(0, 0, 0, 0).v, 3 * 2 * head.k);
+  EXPECT_EQ(geometry.Offset(0, 0, 1, 0).v, 3 * 2 * head.k + head.v);
+  EXPECT_EQ(geometry.Offset(1, 0, 0, 0).v, 3 * 2 * head.k + 2 * head.v);
   EXPECT_EQ(geometry.Offset(0, 3, 2, 0).k % 64, 0);
   EXPECT_EQ(geometry.block_bytes() % 64, 0);
 }
 
 TEST(BlockGeometry, KeyBytes_AreWholeTiles) {
-  const BlockGeometry geometry(CacheLayout::Uniform(1, {1, 3, 5}, DType::kF32), 32);
+  const BlockGeometry geometry(CacheLayout::Uniform(1, {1, 3, 5}, DType::kF32), Blocks(1, 32));
   EXPECT_EQ(geometry.key_bytes(0, 0), 0);
   EXPECT_EQ(geometry.key_bytes(0, 1), 16 * 3 * 4);
   EXPECT_EQ(geometry.key_bytes(0, 16), 16 * 3 * 4);
@@ -98,11 +106,12 @@ TEST(CacheGeometry, ExampleOfTheDocuments_IsExact) {
   EXPECT_EQ(contiguous.bytes(), 448);
   EXPECT_EQ(contiguous.Offset(0, 0, 1, 17).k + 2 * 2, 226);
   EXPECT_EQ(contiguous.Offset(0, 0, 1, 17).v + 1 * 2, 406);
-  const BlockGeometry paged(layout, 16);
-  EXPECT_EQ(paged.head_bytes(0), 192);
+  const BlockGeometry paged(layout, Blocks(8, 16));
+  EXPECT_EQ(paged.HeadStride(0).k, 96);
+  EXPECT_EQ(paged.HeadStride(0).v, 64);
   EXPECT_EQ(paged.block_bytes(), 384);
-  EXPECT_EQ(paged.Offset(5, 0, 1, 0).k + (2 * 16 + 1) * 2, 5 * 384 + 258);
-  EXPECT_EQ(paged.Offset(5, 0, 1, 0).v + (1 * 2 + 1) * 2, 5 * 384 + 294);
+  EXPECT_EQ(paged.Offset(5, 0, 1, 0).k + (2 * 16 + 1) * 2, 1122);
+  EXPECT_EQ(paged.Offset(5, 0, 1, 0).v + (1 * 2 + 1) * 2, 2246);
 }
 
 // Rows of 2^30 elements: row 4 begins at 2^32 elements, which 32 bits call 0.
@@ -125,9 +134,11 @@ TEST(BR_11, MoreThan2To32Tokens_AreCountedIn64Bits) {
 
 TEST(BR_11, LastBlockOfTheLargestPool_IsMultipliedIn64Bits) {
   const CacheLayout layout = CacheLayout::Uniform(1, {8, 128, 128}, DType::kF16);
-  const BlockGeometry geometry(layout, 256);
+  const BlockGeometry geometry(layout, Blocks(kMaxCacheBlocks, 256));
   const int64_t block = kMaxCacheBlocks - 1;
-  EXPECT_TRUE(geometry.Offset(block, 0, 7, 15).k == Wide{block} * 8 * 256 * 512 + 7 * 256 * 512 + 15 * 16 * 256);
+  const Wide head = 256 * 256, keys = Wide{kMaxCacheBlocks} * 8 * head;
+  EXPECT_TRUE(geometry.Offset(block, 0, 7, 15).k == Wide{block} * 8 * head + 7 * head + 15 * 16 * 256);
+  EXPECT_TRUE(geometry.Offset(block, 0, 7, 15).v == keys + Wide{block} * 8 * head + 7 * head + 15 * 16 * 256);
 }
 
 }  // namespace

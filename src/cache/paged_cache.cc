@@ -49,7 +49,7 @@ struct PagedCache::Impl {
   int64_t Blocks(int64_t tokens) const { return BlocksFor(tokens, geometry.block_tokens()); }
   uint64_t CopyTokens(const CacheLayout& layout, const cache::BlockCopy& copy);
   void CheckWritable(int row, int64_t past, int64_t total) const;
-  int64_t SwappedHeads(int32_t block, int layer, int kv_heads) const;
+  cache::TileOffset SwappedHeads(int32_t block, int layer, int kv_heads) const;
 
   cache::BlockGeometry geometry;
   base::AlignedBuffer arena;
@@ -61,7 +61,7 @@ struct PagedCache::Impl {
 };
 
 PagedCache::Impl::Impl(const CacheLayout& layout, const PagedShape& shape)
-    : geometry(layout, shape.block_tokens),
+    : geometry(layout, shape),
       arena(PagedBytes(layout, shape)),
       table_storage(TableBytes(shape)),
       pool(shape.block_count),
@@ -94,10 +94,11 @@ uint64_t PagedCache::Impl::CopyTokens(const CacheLayout& layout, const cache::Bl
 // Fault kSwappedHeads: the way from a head to its neighbour, so that head h reads h + 1 and the last one what lies
 // behind it; towards the front where that would leave the arena (there are blocks before: the fault spares a row's
 // first block).
-int64_t PagedCache::Impl::SwappedHeads(int32_t block, int layer, int kv_heads) const {
-  const int64_t head_bytes = geometry.head_bytes(layer);
-  const int64_t end = geometry.Offset(block, layer, kv_heads, 0).k;
-  return end + head_bytes <= static_cast<int64_t>(arena.size()) ? head_bytes : -head_bytes;
+cache::TileOffset PagedCache::Impl::SwappedHeads(int32_t block, int layer, int kv_heads) const {
+  const cache::TileOffset head = geometry.HeadStride(layer);
+  const int64_t end = geometry.Offset(block, layer, kv_heads, 0).v;
+  const int64_t sign = end + head.v <= static_cast<int64_t>(arena.size()) ? 1 : -1;
+  return {sign * head.k, sign * head.v};
 }
 
 // Every block that tokens past … total - 1 are written to has one owner.
@@ -143,8 +144,11 @@ void PagedCache::ShuffleFreeBlocks(uint64_t seed) {
 }
 
 TileGeometry PagedCache::Geometry(int layer) const {
-  const int64_t head_bytes = impl_->geometry.head_bytes(layer);
-  return {.key_order = KeyOrder::kInterleaved, .k_head_bytes = head_bytes, .v_head_bytes = head_bytes};
+  const cache::TileOffset head = impl_->geometry.HeadStride(layer);
+  return {.key_order = KeyOrder::kInterleaved,
+          .k_head_bytes = head.k,
+          .v_head_bytes = head.v,
+          .run_tiles = impl_->geometry.tiles_per_block()};
 }
 
 KvCache::TilePlace PagedCache::Place(int layer, int row, int64_t tile) {
@@ -172,9 +176,10 @@ void PagedCache::Tiles(int layer, int row, int64_t first_tile, std::span<const s
   for (size_t i = 0; i < k.size(); ++i) {
     const int32_t block = table[index == stale_index ? 0 : index];
     const cache::TileOffset offset = impl_->geometry.Offset(block, layer, 0, tile);
-    const int64_t shift = swapped && index > 0 ? impl_->SwappedHeads(block, layer, kv_heads) : 0;
-    k[i] = impl_->arena.data() + offset.k + shift;
-    v[i] = impl_->arena.data() + offset.v + shift;
+    const cache::TileOffset shift =
+        swapped && index > 0 ? impl_->SwappedHeads(block, layer, kv_heads) : cache::TileOffset{};
+    k[i] = impl_->arena.data() + offset.k + shift.k;
+    v[i] = impl_->arena.data() + offset.v + shift.v;
     if (++tile < tiles) continue;
     tile = 0;
     ++index;
