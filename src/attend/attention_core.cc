@@ -93,17 +93,16 @@ template <typename T>
 Arithmetic<T>::Arithmetic(const CacheLayout& layout, std::span<const AttentionLayer> layers, kernels::Target target,
                           int threads)
     : table_(kernels::TableFor<T>(target)) {
-  int64_t rows = 0, task_rows = 0, head_dim_k = 0;
+  int64_t rows = 0, head_dim_k = 0;
   for (size_t i = 0; i < layers.size(); ++i) {
     const LayerShape& shape = layout.layers[i];
     layers_.push_back(OptionsOf<T>(layers[i], shape));
     const Geometry geometry{.kv_heads = shape.kv_heads, .group = layers[i].q_heads / shape.kv_heads};
-    rows = std::max(rows, StepPlan::TileRows(geometry.group));
-    task_rows = std::max(task_rows, StepPlan::TaskRows(geometry));
+    rows = std::max(rows, StepPlan::RowsMax(geometry));
     head_dim_k = std::max<int64_t>(head_dim_k, shape.head_dim_k);
     head_dim_v_max_ = std::max<int64_t>(head_dim_v_max_, shape.head_dim_v);
   }
-  for (int i = 0; i < threads; ++i) scratch_.emplace_back(rows, task_rows, head_dim_k, head_dim_v_max_);
+  for (int i = 0; i < threads; ++i) scratch_.emplace_back(rows, head_dim_k, head_dim_v_max_);
 }
 
 template <typename T>

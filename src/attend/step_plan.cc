@@ -7,14 +7,16 @@
 namespace ekvi::attend {
 namespace {
 
-// Query rows of a tile up to which memory decides.
-constexpr int64_t kFewRows = 16;
+// Query rows of a KV head up to which memory decides, and of a tile of several KV heads (scores of 128 KiB).
+constexpr int64_t kFewRows = 16, kJoinedRows = 128;
+
+int64_t Cost(const Tile& tile) { return tile.all_rows() * tile.chunks.count(); }
 
 }  // namespace
 
-int64_t StepPlan::TaskRows(const Geometry& geometry) {
-  const int64_t heads = geometry.group <= kFewRows ? geometry.kv_heads : 1;
-  return std::max(TileRows(geometry.group), heads * kFewRows);
+int64_t StepPlan::RowsMax(const Geometry& geometry) {
+  const int64_t joined = geometry.group <= kFewRows ? std::min(geometry.kv_heads * kFewRows, kJoinedRows) : 0;
+  return std::max(TileRows(geometry.group), joined);
 }
 
 int64_t StepPlan::TileRows(int group) {
@@ -47,50 +49,58 @@ void StepPlan::AddTiles(int row_index) {
   }
 }
 
-// Whole tiles become tasks: as many neighbouring ones of few rows together as leave two tasks for each thread.
-void StepPlan::JoinTiles(int threads) {
-  const auto cost = [&](const Tile& tile) { return tile.rows * tile.chunks.count(); };
-  int64_t total = 0;
-  for (const Tile& tile : tiles_) total += cost(tile);
-  const int64_t share = threads == 1 ? total : total / (2 * int64_t{threads});
+// Neighbouring tiles of few rows that differ in the KV head only become one, as long as it has the chunks to be cut
+// into shares.
+void StepPlan::JoinTiles(int64_t share) {
+  size_t kept = 0;
   for (size_t t = 0; t < tiles_.size();) {
-    const Tile& tile = tiles_[t];
-    int64_t heads = 1;
+    Tile& tile = tiles_[kept++];
+    tile = tiles_[t];
     if (tile.rows <= kFewRows && tile.rows == rows_[tile.row].count * geometry_.group) {
-      const int64_t fit = share / std::max<int64_t>(1, cost(tile));
-      heads = std::clamp<int64_t>(fit, 1, geometry_.kv_heads - tile.kv_head);
+      const int64_t cuttable = tile.chunks.count() * share / std::max<int64_t>(1, Cost(tile));
+      const int64_t fit = std::min(kJoinedRows / tile.rows, cuttable);
+      tile.kv_heads = static_cast<int>(std::clamp<int64_t>(fit, 1, geometry_.kv_heads - tile.kv_head));
     }
-    tasks_.push_back({static_cast<int>(t), static_cast<int>(heads), 0, tile.chunks.count()});
-    t += static_cast<size_t>(heads);
+    t += static_cast<size_t>(tile.kv_heads);
   }
+  tiles_.resize(kept);
 }
 
-void StepPlan::CutTiles(int64_t parts, int64_t max_len) {
-  // A row of a paged cache may be allowed lengths that its blocks never reach: room is made for 2 million tokens.
-  const int64_t chunks_max = std::min<int64_t>((std::max<int64_t>(max_len, 1) - 1) / kernels::kChunkKeys + 1, 1 << 13);
+// Tiles that cost more than a share are cut.
+void StepPlan::CutTiles(int64_t share) {
   for (size_t t = 0; t < tiles_.size(); ++t) {
     Tile& tile = tiles_[t];
     const int64_t chunks = tile.chunks.count();
-    tile.parts = std::min(parts, chunks);
+    tile.parts = std::clamp<int64_t>((Cost(tile) + share - 1) / share, 1, std::max<int64_t>(chunks, 1));
     tile.state_first = states_;
-    if (tile.parts > 1) states_ += chunks * tile.rows;
-    states_max_ += std::max(chunks, chunks_max) * tile.rows;
+    if (tile.parts > 1) states_ += chunks * tile.all_rows();
     for (int64_t p = 0; p < tile.parts; ++p) {
-      tasks_.push_back({static_cast<int>(t), 1, chunks * p / tile.parts, chunks * (p + 1) / tile.parts});
+      tasks_.push_back({static_cast<int>(t), chunks * p / tile.parts, chunks * (p + 1) / tile.parts});
     }
   }
 }
 
+// The most states that rows of these counts can ever need: fewer tiles than shares are cut.
+void StepPlan::BoundStates(int threads, int64_t max_len) {
+  if (threads == 1) return;
+  // A row of a paged cache may be allowed lengths that its blocks never reach: room is made for 2 million tokens.
+  const int64_t chunks_max = std::min<int64_t>((std::max<int64_t>(max_len, 1) - 1) / kernels::kChunkKeys + 1, 1 << 13);
+  int64_t rows = 0;
+  for (const Tile& tile : tiles_) rows = std::max(rows, tile.all_rows());
+  const int64_t tiles = std::min(static_cast<int64_t>(tiles_.size()), 2 * int64_t{threads});
+  states_max_ = std::max(states_, tiles * chunks_max * rows);
+}
+
 void StepPlan::AddTasks(int threads, int64_t max_len) {
-  const auto tile_count = static_cast<int64_t>(tiles_.size());
-  const int64_t wanted = 2 * static_cast<int64_t>(threads);
-  tasks_.reserve(static_cast<size_t>(std::max(tile_count, 2 * wanted)));
-  if (threads > 1 && tile_count > 0 && tile_count < wanted)
-    CutTiles((wanted + tile_count - 1) / tile_count, max_len);
-  else
-    JoinTiles(threads);
+  int64_t total = 0;
+  for (const Tile& tile : tiles_) total += Cost(tile);
+  const int64_t share = std::max<int64_t>(1, threads == 1 ? total : total / (2 * int64_t{threads}));
+  JoinTiles(share);
+  tasks_.reserve(tiles_.size() + 2 * static_cast<size_t>(threads));
+  CutTiles(share);
+  BoundStates(threads, max_len);
   const auto cost = [&](const Task& task) {
-    return tiles_[task.tile].rows * task.tile_count * (task.chunk_end - task.chunk_begin);
+    return tiles_[task.tile].all_rows() * (task.chunk_end - task.chunk_begin);
   };
   std::sort(tasks_.begin(), tasks_.end(), [&](const Task& a, const Task& b) { return cost(a) > cost(b); });
 }

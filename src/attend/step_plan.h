@@ -1,13 +1,12 @@
 // A step cut into tasks: once per step, for all layers that share a geometry.
 //
 // A tile is some query rows of one cache row and one KV head: (token, query head of the group) pairs, token-major, so
-// that a KV head is read once for its whole group. Tiles become tasks:
-// - When they are fewer than two per thread they are cut: a task is a stretch of a tile's chunks. Every chunk's state
-//   is then kept apart, and the last worker of a tile merges them in the order of positions: no bit changes.
-// - Else those of few query rows are joined over neighbouring KV heads, since memory decides there: the task takes a
-//   chunk of all its heads before the next chunk. A block of a cache holds them side by side, and memory is read faster
-//   in one piece (on Zen 4, 8 KiB here and there: 11 GB/s, fetched ahead 20; chunk by chunk 24; in one piece 28).
-// - Any other tile is a task.
+// that a KV head is read once for its whole group. With few query rows memory decides, and is read faster in one piece:
+// a cache holds the heads of a block side by side, so a tile then takes several neighbouring KV heads.
+//
+// A task is a tile, or a stretch of its chunks where the tile is more than half of a thread's part of the step. Every
+// chunk's state is then kept apart, and the last worker of the tile merges them in the order of positions: no bit
+// changes.
 #pragma once
 
 #include <cstdint>
@@ -39,17 +38,19 @@ struct PlanRow {
 
 struct Tile {
   int row = 0;  // index of its PlanRow
-  int kv_head = 0;
-  int64_t first = 0;  // first query row: token first / group, head first % group of the group
-  int64_t rows = 0;
+  int kv_head = 0, kv_heads = 1;
+  int64_t first = 0;  // first query row of each head: token first / group, head first % group of the group
+  int64_t rows = 0;   // of each KV head
   ChunkList chunks;
   int64_t parts = 1;        // tasks it was cut into
-  int64_t state_first = 0;  // parts > 1: its first kept state; [chunk index, row]
+  int64_t state_first = 0;  // parts > 1: its first kept state; [chunk index, KV head, row]
+
+  int64_t all_rows() const { return kv_heads * rows; }
 };
 
 struct Task {
-  int tile = 0, tile_count = 1;            // several: whole tiles that differ in nothing but the KV head
-  int64_t chunk_begin = 0, chunk_end = 0;  // indices into the chunk list of the tiles
+  int tile = 0;
+  int64_t chunk_begin = 0, chunk_end = 0;  // indices into the tile's chunk list
 };
 
 class StepPlan {
@@ -74,15 +75,16 @@ class StepPlan {
   // Query rows of a tile at most: whole groups up to 64 rows (registers and L2 are then well used: 64 rows of scores
   // over 256 keys are 64 KiB), one group when it is larger, 256 in any case.
   static int64_t TileRows(int group);
-  // States that a worker keeps at once, at most: those of a task's query rows.
-  static int64_t TaskRows(const Geometry& geometry);
+  // Query rows of a tile with all its KV heads, at most.
+  static int64_t RowsMax(const Geometry& geometry);
 
  private:
   VisibleKeys Seen(const PlanRow& row, int64_t token) const;
   void AddTiles(int row_index);
   void AddTasks(int threads, int64_t max_len);
-  void JoinTiles(int threads);
-  void CutTiles(int64_t parts, int64_t max_len);
+  void JoinTiles(int64_t share);
+  void CutTiles(int64_t share);
+  void BoundStates(int threads, int64_t max_len);
 
   Geometry geometry_;
   std::vector<PlanRow> rows_;

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <optional>
 
 #include "base/fault.h"
 
@@ -40,41 +39,36 @@ struct RowKeys {
   }
 };
 
-// What a task comes to after the chunk at hand; chunk < 0: nothing.
-struct NextPiece {
-  int64_t chunk = -1;
-  int kv_head = 0;
-};
-
 template <typename T>
 class TileJob {
  public:
-  // `place`: which tile of its task it is.
-  TileJob(const TileContext<T>& context, const Tile& tile, int64_t place, Scratch<T>& scratch)
+  TileJob(const TileContext<T>& context, const Tile& tile, Scratch<T>& scratch)
       : c_(context),
         tile_(tile),
         row_(c_.plan->rows()[tile.row]),
         scratch_(scratch),
-        running_(scratch.running.from(place * tile.rows)),
-        started_(scratch.started + place * tile.rows),
-        shape_(c_.options->shape) {}
+        running_(scratch.running),
+        started_(scratch.started),
+        shape_(c_.options->shape),
+        geometry_(c_.cache->Geometry(c_.layer)),
+        streams_(tile.rows <= (DTypeBytes(c_.cache->layout().dtype_k, 1) < sizeof(float) ? 1 : 4)) {}
 
   void LoadQueries() {
-    for (int64_t r = 0; r < tile_.rows; ++r) {
+    for (int64_t r = 0; r < tile_.all_rows(); ++r) {
       const T* from = c_.q.data + row_.q_offset + TokenOf(r) * c_.q.token_stride + HeadOf(r) * c_.q.head_stride;
       std::copy_n(from, shape_.head_dim_k, scratch_.q + r * shape_.head_dim_k);
     }
   }
 
-  // The chunk's state into `states`; keys and values of `next` are fetched meanwhile.
-  void Chunk(int64_t chunk, const NextPiece& next, StateRows<T> states) {
+  // The chunk's state into `states`; keys and values of chunk `next`, if any (< 0: none), are fetched meanwhile.
+  void Chunk(int64_t chunk, int64_t next, StateRows<T> states) {
     chunk_ = chunk;
     FindKeys();
     if (begin_ >= end_) return;
     FindTiles();
     FindTilesAhead(next);
-    ComputeScores();
-    for (int64_t r = 0; r < tile_.rows; ++r) Softmax(r, states);
+    ForRuns(begin_, end_, [&](int head, KeyRange run) { ComputeScores(head, run); });
+    for (int64_t r = 0; r < tile_.all_rows(); ++r) Softmax(r, states);
     ComputeOutputs(states);
   }
 
@@ -92,14 +86,14 @@ class TileJob {
     }
   }
   void MergeRows(StateRows<T> chunk) {
-    for (int64_t r = 0; r < tile_.rows; ++r) {
-      if (keys_[r].count > 0) Merge(r, chunk);
+    for (int64_t r = 0; r < tile_.all_rows(); ++r) {
+      if (KeysOf(r).count > 0) Merge(r, chunk);
     }
   }
 
   // A learned sink logit is a key of score `logit` and value zero, seen before all others.
   void Start() {
-    for (int64_t r = 0; r < tile_.rows; ++r) {
+    for (int64_t r = 0; r < tile_.all_rows(); ++r) {
       started_[r] = !c_.options->sink_logits.empty();
       if (!started_[r]) continue;
       const kernels::State<T> state = running_.at(r);
@@ -110,7 +104,7 @@ class TileJob {
   }
 
   void Finish() {
-    for (int64_t r = 0; r < tile_.rows; ++r) {
+    for (int64_t r = 0; r < tile_.all_rows(); ++r) {
       T* out = c_.out.data + row_.out_offset + TokenOf(r) * c_.out.token_stride + HeadOf(r) * c_.out.head_stride;
       if (started_[r])
         c_.table->finish(running_.read(r), out, shape_.head_dim_v);
@@ -126,10 +120,25 @@ class TileJob {
   }
 
  private:
-  int64_t TokenOf(int64_t r) const { return (tile_.first + r) / c_.plan->geometry().group; }
+  // Rows of a tile are numbered head by head.
+  int64_t TokenOf(int64_t r) const { return (tile_.first + r % tile_.rows) / c_.plan->geometry().group; }
   int64_t HeadOf(int64_t r) const {
     const int group = c_.plan->geometry().group;
-    return static_cast<int64_t>(tile_.kv_head) * group + (tile_.first + r) % group;
+    return (tile_.kv_head + r / tile_.rows) * group + (tile_.first + r % tile_.rows) % group;
+  }
+  const RowKeys& KeysOf(int64_t r) const { return keys_[r % tile_.rows]; }
+
+  // body(head of the tile, keys) for all heads and the keys begin … end: in the order of memory where memory limits,
+  // stretch by stretch that lies in one piece; else head by head.
+  template <typename Body>
+  void ForRuns(int begin, int end, const Body& body) {
+    const int64_t first = chunk_ * kChunkKeys, run_keys = geometry_.run_tiles * kLanes;
+    while (begin < end) {
+      const int64_t run_end = streams_ ? ((first + begin) / run_keys + 1) * run_keys - first : end;
+      const int stop = static_cast<int>(std::min<int64_t>(end, run_end));
+      for (int head = 0; head < tile_.kv_heads; ++head) body(head, KeyRange{begin, stop});
+      begin = stop;
+    }
   }
 
   void FindKeys() {
@@ -146,69 +155,81 @@ class TileJob {
     }
   }
 
-  // Addresses of the tiles between the first and the last key that is seen; token-major keys are repacked.
+  // Addresses of the tiles between the first and the last key that is seen, in the tile's first head.
   void FindTiles() {
-    first_tile_ = begin_ / kLanes;
-    tile_count_ = (end_ + kLanes - 1) / kLanes - first_tile_;
-    const TileGeometry geometry = c_.cache->Geometry(c_.layer);
-    const std::span<const std::byte*> k(k_tiles_.data() + first_tile_, tile_count_);
-    const std::span<const std::byte*> v(v_tiles_.data() + first_tile_, tile_count_);
-    c_.cache->Tiles(c_.layer, row_.cache_row, chunk_ * kChunkTiles + first_tile_, k, v);
-    for (int i = 0; i < tile_count_; ++i) {
-      k[i] += tile_.kv_head * geometry.k_head_bytes;
-      v[i] += tile_.kv_head * geometry.v_head_bytes;
-    }
-    if (geometry.key_order == KeyOrder::kTokenMajor) RepackKeys(k);
+    const int first = begin_ / kLanes, count = (end_ + kLanes - 1) / kLanes - first;
+    Locate(chunk_ * kChunkTiles + first, std::span(k_tiles_).subspan(first, count),
+           std::span(v_tiles_).subspan(first, count));
   }
-
-  // Of the next piece, the tiles at the same places; where it has none, the tile at hand again, which costs nothing.
-  void FindTilesAhead(const NextPiece& next) {
-    ahead_ = next.chunk >= 0;
-    if (!ahead_) return;
-    const int64_t tokens = row_.past + row_.count - next.chunk * kChunkKeys;
-    const auto count = static_cast<size_t>(std::clamp<int64_t>((tokens + kLanes - 1) / kLanes, 0, kChunkTiles));
-    k_ahead_ = k_tiles_;
-    v_ahead_ = v_tiles_;
-    const TileGeometry geometry = c_.cache->Geometry(c_.layer);
-    c_.cache->Tiles(c_.layer, row_.cache_row, next.chunk * kChunkTiles, std::span(k_ahead_).first(count),
-                    std::span(v_ahead_).first(count));
-    for (size_t i = 0; i < count; ++i) {
-      k_ahead_[i] += next.kv_head * geometry.k_head_bytes;
-      v_ahead_[i] += next.kv_head * geometry.v_head_bytes;
-    }
-  }
-
-  void RepackKeys(std::span<const std::byte*> k) {
-    const int64_t total = row_.past + row_.count;
+  void Locate(int64_t first_tile, std::span<const std::byte*> k, std::span<const std::byte*> v) const {
+    c_.cache->Tiles(c_.layer, row_.cache_row, first_tile, k, v);
     for (size_t i = 0; i < k.size(); ++i) {
-      const int64_t first_token = chunk_ * kChunkKeys + (first_tile_ + static_cast<int64_t>(i)) * kLanes;
+      k[i] += tile_.kv_head * geometry_.k_head_bytes;
+      v[i] += tile_.kv_head * geometry_.v_head_bytes;
+    }
+  }
+  // The same tiles of another head, `way` bytes on.
+  using TileList = std::array<const std::byte*, kChunkTiles>;
+  static const std::byte* const* OfHead(const TileList& tiles, int64_t way, KeyRange keys, TileList& out) {
+    if (way == 0) return tiles.data();
+    for (int i = keys.begin / kLanes; i * kLanes < keys.end; ++i) out[i] = tiles[i] + way;
+    return out.data();
+  }
+  // What is read after `keys` of a head: those of the next head, or of the next chunk's first; null: not known.
+  const std::byte* const* Ahead(const TileList& tiles, const TileList& next, int head, int64_t head_bytes,
+                                KeyRange keys) {
+    if (streams_) return nullptr;
+    if (head + 1 < tile_.kv_heads) return OfHead(tiles, (head + 1) * head_bytes, keys, ahead_of_head_);
+    return has_next_ ? next.data() : nullptr;
+  }
+
+  // The tiles at the same places of the next chunk; where it has none, the tile at hand again, which costs nothing.
+  void FindTilesAhead(int64_t next) {
+    has_next_ = next >= 0 && !streams_;
+    if (!has_next_) return;
+    const int64_t tokens = row_.past + row_.count - next * kChunkKeys;
+    const auto count = static_cast<size_t>(std::clamp<int64_t>((tokens + kLanes - 1) / kLanes, 0, kChunkTiles));
+    k_next_ = k_tiles_;
+    v_next_ = v_tiles_;
+    Locate(next * kChunkTiles, std::span(k_next_).first(count), std::span(v_next_).first(count));
+  }
+
+  // Token-major keys as the kernels want them, in the arithmetic's own type.
+  void RepackKeys(int64_t way, int first, int end) {
+    const int64_t total = row_.past + row_.count;
+    for (int i = first; i < end; ++i) {
       T* packed = scratch_.keys + static_cast<int64_t>(i) * kLanes * shape_.head_dim_k;
-      c_.table->pack_keys({.k = k[i],
+      c_.table->pack_keys({.k = k_tiles_[i] + way,
                            .k_type = c_.cache->layout().dtype_k,
                            .d = shape_.head_dim_k,
-                           .tokens = std::min<int64_t>(kLanes, total - first_token),
+                           .tokens = std::min<int64_t>(kLanes, total - chunk_ * kChunkKeys - i * kLanes),
                            .out = packed});
-      k[i] = reinterpret_cast<const std::byte*>(packed);
+      of_head_[i] = reinterpret_cast<const std::byte*>(packed);
     }
-    packed_ = true;
   }
 
-  void ComputeScores() {
+  // Scores of whole tiles.
+  void ComputeScores(int head, KeyRange keys) {
     constexpr DType kOwn = sizeof(T) == 8 ? DType::kF64 : DType::kF32;
-    c_.table->scores({.q = scratch_.q,
+    const int first = keys.begin / kLanes, end = (keys.end + kLanes - 1) / kLanes;
+    const int64_t way = head * geometry_.k_head_bytes;
+    const bool repack = geometry_.key_order == KeyOrder::kTokenMajor;
+    if (repack) RepackKeys(way, first, end);
+    const std::byte* const* ahead = Ahead(k_tiles_, k_next_, head, geometry_.k_head_bytes, keys);
+    c_.table->scores({.q = scratch_.q + head * tile_.rows * shape_.head_dim_k,
                       .q_stride = shape_.head_dim_k,
-                      .tiles = k_tiles_.data() + first_tile_,
-                      .k_type = packed_ ? kOwn : c_.cache->layout().dtype_k,
-                      .scores = scratch_.scores + first_tile_ * kLanes,
+                      .tiles = (repack ? of_head_.data() : OfHead(k_tiles_, way, keys, of_head_)) + first,
+                      .k_type = repack ? kOwn : c_.cache->layout().dtype_k,
+                      .scores = scratch_.scores + head * tile_.rows * kChunkKeys + first * kLanes,
                       .scores_stride = kChunkKeys,
                       .m = tile_.rows,
                       .d = shape_.head_dim_k,
-                      .tile_count = tile_count_,
-                      .ahead = ahead_ ? k_ahead_.data() + first_tile_ : nullptr});
+                      .tile_count = end - first,
+                      .ahead = ahead != nullptr ? ahead + first : nullptr});
   }
 
   void Softmax(int64_t r, StateRows<T> states) {
-    const RowKeys& keys = keys_[r];
+    const RowKeys& keys = KeysOf(r);
     if (keys.count == 0) return;
     const LayerOptions<T>& options = *c_.options;
     c_.table->softmax_row({.scores = scratch_.scores + r * kChunkKeys,
@@ -222,10 +243,14 @@ class TileJob {
                            .sum = states.sum + r});
   }
 
+  // Of some rows of one head.
   void Outputs(int64_t first_row, int64_t rows, KeyRange keys, bool fresh, StateRows<T> states) {
+    const int head = static_cast<int>(first_row / tile_.rows);
+    const bool first = keys.begin == begin_ && first_row % tile_.rows == 0;
+    const int64_t head_bytes = geometry_.v_head_bytes;
     c_.table->outputs({.p = scratch_.scores + first_row * kChunkKeys,
                        .p_stride = kChunkKeys,
-                       .tiles = v_tiles_.data(),
+                       .tiles = OfHead(v_tiles_, head * head_bytes, keys, of_head_),
                        .v_type = c_.cache->layout().dtype_v,
                        .out = states.out + first_row * states.out_stride,
                        .out_stride = states.out_stride,
@@ -234,16 +259,23 @@ class TileJob {
                        .begin = keys.begin,
                        .end = keys.end,
                        .fresh = fresh,
-                       .ahead = ahead_ && keys.begin == begin_ && first_row == 0 ? v_ahead_.data() : nullptr});
+                       .ahead = first ? Ahead(v_tiles_, v_next_, head, head_bytes, keys) : nullptr});
   }
 
   void ComputeOutputs(StateRows<T> states) {
     if (uniform_) {
-      for (int i = 0; i < keys_[0].count; ++i) Outputs(0, tile_.rows, keys_[0].ranges[i], i == 0, states);
+      for (int i = 0; i < keys_[0].count; ++i) {
+        const KeyRange range = keys_[0].ranges[i];
+        ForRuns(range.begin, range.end, [&](int head, KeyRange run) {
+          Outputs(head * tile_.rows, tile_.rows, run, i == 0 && run.begin == range.begin, states);
+        });
+      }
       return;
     }
-    for (int64_t first = 0; first < tile_.rows; first += kRowBlock) {
-      OutputsInPieces(first, std::min(kRowBlock, tile_.rows - first), states);
+    for (int head = 0; head < tile_.kv_heads; ++head) {
+      for (int64_t first = 0; first < tile_.rows; first += kRowBlock) {
+        OutputsInPieces(head * tile_.rows + first, std::min(kRowBlock, tile_.rows - first), states);
+      }
     }
   }
 
@@ -252,9 +284,9 @@ class TileJob {
     int cut_count = 0;
     for (int64_t r = first; r < first + rows; ++r) {
       std::fill_n(states.out + r * states.out_stride, shape_.head_dim_v, T(0));
-      for (int i = 0; i < keys_[r].count; ++i) {
-        cuts[cut_count++] = keys_[r].ranges[i].begin;
-        cuts[cut_count++] = keys_[r].ranges[i].end;
+      for (int i = 0; i < KeysOf(r).count; ++i) {
+        cuts[cut_count++] = KeysOf(r).ranges[i].begin;
+        cuts[cut_count++] = KeysOf(r).ranges[i].end;
       }
     }
     std::sort(cuts.begin(), cuts.begin() + cut_count);
@@ -266,9 +298,9 @@ class TileJob {
   void OutputsOfPiece(int64_t first, int64_t rows, KeyRange piece, StateRows<T> states) {
     int64_t begin = first;
     const int64_t end = first + rows;
-    while (begin < end && !keys_[begin].Sees(piece.begin, piece.end)) ++begin;
+    while (begin < end && !KeysOf(begin).Sees(piece.begin, piece.end)) ++begin;
     int64_t seen_end = begin;
-    while (seen_end < end && keys_[seen_end].Sees(piece.begin, piece.end)) ++seen_end;
+    while (seen_end < end && KeysOf(seen_end).Sees(piece.begin, piece.end)) ++seen_end;
     if (begin < seen_end) Outputs(begin, seen_end - begin, piece, false, states);
   }
 
@@ -281,28 +313,29 @@ class TileJob {
   StateRows<T> running_;
   bool* started_;
   const LayerShape& shape_;
+  TileGeometry geometry_;
+  // So few rows that arithmetic waits for memory, and its order decides; halves cost a conversion besides.
+  bool streams_;
 
   int64_t chunk_ = 0;
   int begin_ = 0, end_ = 0;  // keys of the chunk that any row sees
   bool uniform_ = true;      // all rows see the same
-  bool packed_ = false;
-  int first_tile_ = 0, tile_count_ = 0;
-  bool ahead_ = false;  // there is a next piece, and its tiles are known
-  std::array<const std::byte*, kChunkTiles> k_tiles_, v_tiles_, k_ahead_, v_ahead_;
+  bool has_next_ = false;    // there is a next chunk, and its tiles are known
+  TileList k_tiles_, v_tiles_, k_next_, v_next_, of_head_, ahead_of_head_;
   std::array<RowKeys, kRowsMax> keys_;
 };
 
 // The kept states of a cut tile's chunk.
 template <typename T>
 StateRows<T> Kept(const TileContext<T>& context, const Tile& tile, int64_t chunk_index) {
-  return context.kept.from(tile.state_first + chunk_index * tile.rows);
+  return context.kept.from(tile.state_first + chunk_index * tile.all_rows());
 }
 
 }  // namespace
 
 template <typename T>
-Scratch<T>::Scratch(int64_t rows, int64_t task_rows, int64_t head_dim_k, int64_t head_dim_v)
-    : started_(std::make_unique<bool[]>(static_cast<size_t>(task_rows))) {
+Scratch<T>::Scratch(int64_t rows, int64_t head_dim_k, int64_t head_dim_v)
+    : started_(std::make_unique<bool[]>(static_cast<size_t>(rows))) {
   const auto round = [](int64_t count) { return (count + kLanes - 1) / kLanes * kLanes; };
   const int64_t sizes[] = {round(rows * head_dim_k),
                            rows * kChunkKeys,
@@ -310,9 +343,9 @@ Scratch<T>::Scratch(int64_t rows, int64_t task_rows, int64_t head_dim_k, int64_t
                            round(rows),
                            round(rows),
                            round(rows * head_dim_v),
-                           round(task_rows),
-                           round(task_rows),
-                           round(task_rows * head_dim_v)};
+                           round(rows),
+                           round(rows),
+                           round(rows * head_dim_v)};
   int64_t total = 0;
   for (const int64_t size : sizes) total += size;
   memory_ = base::AlignedBuffer(static_cast<size_t>(total) * sizeof(T));
@@ -330,36 +363,24 @@ Scratch<T>::Scratch(int64_t rows, int64_t task_rows, int64_t head_dim_k, int64_t
 
 template <typename T>
 void ComputeTask(const TileContext<T>& context, const Task& task, Scratch<T>& scratch) noexcept {
-  const std::span<const Tile> tiles = context.plan->tiles().subspan(task.tile, task.tile_count);
-  const bool kept = tiles[0].parts > 1;
+  const Tile& tile = context.plan->tiles()[task.tile];
+  const bool kept = tile.parts > 1;
   StateRows<T> states = scratch.chunk;
   states.out_stride = context.options->shape.head_dim_v;
-  const auto last = static_cast<int64_t>(tiles.size()) - 1;
-  const auto next = [&](int64_t chunk, int64_t t) -> NextPiece {
-    const bool same = t < last;
-    if (!same && chunk + 1 == task.chunk_end) return {};
-    return {tiles[0].chunks.at(same ? chunk : chunk + 1), tiles[same ? t + 1 : 0].kv_head};
-  };
-  std::optional<TileJob<T>> job;
-  const auto take = [&](int64_t t) {
-    if (job && last == 0) return;
-    job.emplace(context, tiles[t], t, scratch);
-    job->LoadQueries();
-  };
-  for (int64_t t = 0; t <= last && !kept; ++t) take(t), job->Start();
+  TileJob<T> job(context, tile, scratch);
+  job.LoadQueries();
+  if (!kept) job.Start();
   for (int64_t i = task.chunk_begin; i < task.chunk_end; ++i) {
-    for (int64_t t = 0; t <= last; ++t) {
-      take(t);
-      job->Chunk(tiles[t].chunks.at(i), next(i, t), kept ? Kept(context, tiles[t], i) : states);
-      if (!kept) job->MergeRows(states);
-    }
+    const int64_t next = i + 1 < task.chunk_end ? tile.chunks.at(i + 1) : -1;
+    job.Chunk(tile.chunks.at(i), next, kept ? Kept(context, tile, i) : states);
+    if (!kept) job.MergeRows(states);
   }
-  for (int64_t t = 0; t <= last && !kept; ++t) take(t), job->Finish();
+  if (!kept) job.Finish();
 }
 
 template <typename T>
 void MergeTile(const TileContext<T>& context, const Tile& tile, Scratch<T>& scratch) noexcept {
-  TileJob<T> job(context, tile, 0, scratch);
+  TileJob<T> job(context, tile, scratch);
   const int64_t count = tile.chunks.count();
   const bool swapped = base::Injected(base::Fault::kChunkMerge) && count > 1;
   job.Start();

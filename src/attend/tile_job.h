@@ -1,4 +1,4 @@
-// One task's computation: a tile of query rows over some of its chunks, or tiles of several heads over all of theirs.
+// One task's computation: a tile of query rows over its chunks, or some of them.
 #pragma once
 
 #include <cstdint>
@@ -41,15 +41,15 @@ struct StateRows {
 template <typename T>
 class Scratch {
  public:
-  // `rows` of a tile, `task_rows` of a task.
-  Scratch(int64_t rows, int64_t task_rows, int64_t head_dim_k, int64_t head_dim_v);
+  // `rows` of a tile, all heads together.
+  Scratch(int64_t rows, int64_t head_dim_k, int64_t head_dim_v);
 
   T* q;                  // [rows, head_dim_k]
   T* scores;             // [rows, kChunkKeys]
   T* keys;               // [kChunkKeys / 16, head_dim_k, 16]: tiles of a token-major cache, repacked
   StateRows<T> chunk;    // of the chunk at hand
-  StateRows<T> running;  // of all rows of the task
-  bool* started;         // [task_rows]: `running` holds something
+  StateRows<T> running;  // of the chunks before
+  bool* started;         // [rows]: `running` holds something
 
  private:
   base::AlignedBuffer memory_;

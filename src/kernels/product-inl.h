@@ -6,8 +6,9 @@
 //
 // Included inside the namespace of a target, after its vec_*.h.
 
-// Brings the line at `address` into the second cache.
+// Brings the line at `address` into the second cache, or the first.
 EKVI_INLINE void FetchLine(const std::byte* address) { __builtin_prefetch(address, 0, 2); }
+EKVI_INLINE void FetchLineNear(const std::byte* address) { __builtin_prefetch(address, 0, 3); }
 
 // How far ahead weights are fetched: what is read while memory answers. A single row does so little with them that the
 // hardware keeps ahead by itself, and better.
@@ -32,6 +33,7 @@ struct DensePanels {
   }
   template <int kVectors>
   struct Run {
+    static constexpr bool kDecodes = DensePanels::kDecodes;
     const std::byte* row;
     int64_t panel_bytes;
     EKVI_INLINE Run(const DensePanels& b, int64_t panel, int64_t k)
@@ -39,7 +41,8 @@ struct DensePanels {
     EKVI_INLINE V Get(int vector, int) const { return Widen<V, E>(row + vector * panel_bytes); }
     EKVI_INLINE void Next() { row += kRowBytes; }
     // Weights come from memory when first read; a panel's end is followed by the next one's beginning.
-    EKVI_INLINE void FetchAhead() const {
+    template <int kRows>
+    requires(kRows > 1) EKVI_INLINE void FetchAhead() const {
 #pragma GCC unroll 16
       for (int v = 0; v < kVectors; ++v) FetchLine(row + v * panel_bytes + kFetchBytes);
     }
@@ -56,6 +59,7 @@ struct DecodedStrip {
   EKVI_INLINE int64_t RunEnd(int64_t, int64_t k_end) const { return k_end; }
   template <int kVectors>
   struct Run {
+    static constexpr bool kDecodes = false;
     const typename V::Lane* row;
     EKVI_INLINE Run(const DecodedStrip& b, int64_t, int64_t k) : row(b.first + (k - b.begin) * kVectors * kLanes) {}
     EKVI_INLINE V Get(int vector, int) const { return Load<V>(row + vector * kLanes); }
@@ -92,6 +96,37 @@ struct ChainSpan {
   FetchList* fetch = nullptr;
 };
 
+// One step of a tile: sum[row][vector] += a[row][k] × B[k][vector]. Where B is decoded, A's values come straight from
+// memory; a row of many vectors is decoded one by one, since registers are then full of sums.
+template <typename V, int kRows, int kVectors, typename Run, typename T>
+EKVI_INLINE void MultiplyAdd(const Run& run, const T* const (&a)[kRows], int64_t k, int tail,
+                             V (&sum)[kRows][kVectors]) {
+  constexpr bool kFromMemory = kRows > 1 && Run::kDecodes && requires(V x) { FmaFrom(a[0], x, x); };
+  if constexpr (kFromMemory && kVectors > 4) {
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) {
+      const V right = run.Get(v, v == kVectors - 1 ? tail : kLanes);
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) sum[r][v] = FmaFrom(a[r] + k, right, sum[r][v]);
+    }
+    return;
+  }
+  V right[kVectors];
+#pragma GCC unroll 16
+  for (int v = 0; v < kVectors; ++v) right[v] = run.Get(v, v == kVectors - 1 ? tail : kLanes);
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+    if constexpr (kFromMemory) {
+#pragma GCC unroll 16
+      for (int v = 0; v < kVectors; ++v) sum[r][v] = FmaFrom(a[r] + k, right[v], sum[r][v]);
+    } else {
+      const V left(a[r][k]);
+#pragma GCC unroll 16
+      for (int v = 0; v < kVectors; ++v) sum[r][v] = Fma(left, right[v], sum[r][v]);
+    }
+  }
+}
+
 template <typename V, int kRows, int kVectors, typename B>
 void ChainTile(const ChainSpan<typename V::Lane>& span, const B& b, int64_t row, int64_t panel, int tail) {
   using T = typename V::Lane;
@@ -112,18 +147,10 @@ void ChainTile(const ChainSpan<typename V::Lane>& span, const B& b, int64_t row,
     const int64_t run_end = b.RunEnd(k, span.end);
     typename B::template Run<kVectors> run(b, panel, k);
     for (; k < run_end; ++k, run.Next()) {
-      if constexpr (requires { run.FetchAhead(); }) {
-        if (kRows > 1 && row == 0) run.FetchAhead();
+      if constexpr (requires { run.template FetchAhead<kRows>(); }) {
+        if (row == 0) run.template FetchAhead<kRows>();
       }
-      V right[kVectors];
-#pragma GCC unroll 16
-      for (int v = 0; v < kVectors; ++v) right[v] = run.Get(v, v == kVectors - 1 ? tail : kLanes);
-#pragma GCC unroll 8
-      for (int r = 0; r < kRows; ++r) {
-        const V left(a[r][k]);
-#pragma GCC unroll 16
-        for (int v = 0; v < kVectors; ++v) sum[r][v] = Fma(left, right[v], sum[r][v]);
-      }
+      MultiplyAdd<V, kRows, kVectors>(run, a, k, tail, sum);
     }
   }
 #pragma GCC unroll 8
@@ -159,7 +186,7 @@ void DecodeStrip(const B& b, int64_t panel, int64_t begin, int64_t end, int tail
     const int64_t run_end = b.RunEnd(k, end);
     typename B::template Run<kVectors> run(b, panel, k);
     for (; k < run_end; ++k, run.Next(), out += kVectors * kLanes) {
-      if constexpr (requires { run.FetchAhead(); }) run.FetchAhead();
+      if constexpr (requires { run.template FetchAhead<kRowsMax>(); }) run.template FetchAhead<kRowsMax>();
       for (int v = 0; v < kVectors; ++v) Store(run.Get(v, v == kVectors - 1 ? tail : kLanes), out + v * kLanes);
     }
   }
