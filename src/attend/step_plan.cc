@@ -20,7 +20,7 @@ int64_t StepPlan::RowsMax(const Geometry& geometry) {
 }
 
 int64_t StepPlan::TileRows(int group) {
-  constexpr int64_t kRows = 64, kRowsMax = 256;
+  constexpr int64_t kRows = 72, kRowsMax = 256;
   return group > kRows ? std::min<int64_t>(group, kRowsMax) : kRows / group * group;
 }
 

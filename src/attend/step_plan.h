@@ -72,8 +72,8 @@ class StepPlan {
     return Seen(rows_[tile.row], (tile.first + index) / geometry_.group);
   }
 
-  // Query rows of a tile at most: whole groups up to 64 rows (registers and L2 are then well used: 64 rows of scores
-  // over 256 keys are 64 KiB), one group when it is larger, 256 in any case.
+  // Query rows of a tile at most: whole groups up to 72 rows, one group when it is larger, 256 in any case. Registers
+  // take 6 or 8 rows at a time, and 72 scores over 256 keys (72 KiB) stay in the second cache.
   static int64_t TileRows(int group);
   // Query rows of a tile with all its KV heads, at most.
   static int64_t RowsMax(const Geometry& geometry);

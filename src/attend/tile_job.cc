@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "base/fault.h"
 
@@ -68,7 +69,7 @@ class TileJob {
     FindTiles();
     FindTilesAhead(next);
     ForRuns(begin_, end_, [&](int head, KeyRange run) { ComputeScores(head, run); });
-    for (int64_t r = 0; r < tile_.all_rows(); ++r) Softmax(r, states);
+    Softmax(states);
     ComputeOutputs(states);
   }
 
@@ -228,19 +229,26 @@ class TileJob {
                       .ahead = ahead != nullptr ? ahead + first : nullptr});
   }
 
-  void Softmax(int64_t r, StateRows<T> states) {
+  void Softmax(StateRows<T> states) {
+    std::array<kernels::SoftmaxRow<T>, kRowBlock> rows;
+    int64_t count = 0;
+    for (int64_t r = 0; r < tile_.all_rows(); ++r) {
+      if (KeysOf(r).count > 0) rows[count++] = SoftmaxOf(r, states);
+      if (count == kRowBlock || r + 1 == tile_.all_rows()) c_.table->softmax(rows.data(), std::exchange(count, 0));
+    }
+  }
+  kernels::SoftmaxRow<T> SoftmaxOf(int64_t r, StateRows<T> states) {
     const RowKeys& keys = KeysOf(r);
-    if (keys.count == 0) return;
     const LayerOptions<T>& options = *c_.options;
-    c_.table->softmax_row({.scores = scratch_.scores + r * kChunkKeys,
-                           .scale = options.scale,
-                           .soft_cap = options.soft_cap,
-                           .slope = options.slopes.empty() ? T(0) : options.slopes[HeadOf(r)],
-                           .distance = chunk_ * kChunkKeys - (row_.past + TokenOf(r)),
-                           .ranges = {keys.ranges[0], keys.ranges[1]},
-                           .range_count = keys.count,
-                           .max = states.max + r,
-                           .sum = states.sum + r});
+    return {.scores = scratch_.scores + r * kChunkKeys,
+            .scale = options.scale,
+            .soft_cap = options.soft_cap,
+            .slope = options.slopes.empty() ? T(0) : options.slopes[HeadOf(r)],
+            .distance = chunk_ * kChunkKeys - (row_.past + TokenOf(r)),
+            .ranges = {keys.ranges[0], keys.ranges[1]},
+            .range_count = keys.count,
+            .max = states.max + r,
+            .sum = states.sum + r};
   }
 
   // Of some rows of one head.

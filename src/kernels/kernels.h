@@ -153,7 +153,7 @@ struct Table {
   void (*scores)(const Scores<T>&) noexcept;
   void (*outputs)(const Outputs<T>&) noexcept;
   void (*pack_keys)(const PackKeys<T>&) noexcept;
-  void (*softmax_row)(const SoftmaxRow<T>&) noexcept;
+  void (*softmax)(const SoftmaxRow<T>* rows, int64_t count) noexcept;
   // into = merge(into, next), `into` the earlier keys. Not defined for a state without keys: skip those.
   void (*merge)(State<T> into, State<const T> next, int64_t d) noexcept;
   // out[d] = state.out / state.sum. A sum of zero (all scores -inf) leaves state.out: zero then, or NaN where a

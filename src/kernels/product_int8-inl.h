@@ -82,9 +82,9 @@ EKVI_INLINE void FetchAhead(const std::byte* const (&step)[kPanels]) {
   }
 }
 
-// kRows rows by kPanels panels through all of k; `tail` columns of the last panel exist.
+// kRows rows by kPanels panels, `apart` from one to the next, through all of k; `tail` columns of the last panel exist.
 template <typename R, int kRows, int kPanels>
-void Int8Tile(const BlockProduct<Int8Block>& product, int64_t row, int64_t panel, int tail) {
+void Int8Tile(const BlockProduct<Int8Block>& product, int64_t row, int64_t panel, int tail, int64_t apart = 1) {
   F32 sum[kRows][kPanels];
   float* const c = product.c + row * product.c_stride + panel * kLanes;
   const Int8Block* x[kRows];
@@ -95,13 +95,13 @@ void Int8Tile(const BlockProduct<Int8Block>& product, int64_t row, int64_t panel
     x[r] = product.a + (row + r) * product.a_stride;
 #pragma GCC unroll 4
     for (int p = 0; p < kPanels; ++p) {
-      const float* from = c + r * product.c_stride + p * kLanes;
+      const float* from = c + r * product.c_stride + p * apart * kLanes;
       const bool whole = p < kPanels - 1 || tail == kLanes;
       sum[r][p] = !product.accumulate ? F32(0.0f) : whole ? Load<F32>(from) : LoadPartial<F32>(from, tail);
     }
   }
 #pragma GCC unroll 4
-  for (int p = 0; p < kPanels; ++p) block[p] = product.b + (panel + p) * product.panel_bytes;
+  for (int p = 0; p < kPanels; ++p) block[p] = product.b + (panel + p * apart) * product.panel_bytes;
   for (int64_t blocks = product.k / R::kBlockInputs; blocks > 0; --blocks) {
     typename R::Head head[kPanels];
 #pragma GCC unroll 4
@@ -124,7 +124,7 @@ void Int8Tile(const BlockProduct<Int8Block>& product, int64_t row, int64_t panel
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
     for (int p = 0; p < kPanels; ++p) {
-      float* to = c + r * product.c_stride + p * kLanes;
+      float* to = c + r * product.c_stride + p * apart * kLanes;
       if (p == kPanels - 1 && tail != kLanes)
         StorePartial(sum[r][p], to, tail);
       else
@@ -154,6 +154,14 @@ void Int8Strips(const BlockProduct<Int8Block>& product, int64_t panel) {
   if constexpr (kPanels > 1) {
     if (panel < panels) Int8Strips<R, kRows, kPanels / 2>(product, panel);
   }
+}
+
+// One row: as many streams of memory as panels at a time, each through its part of the matrix.
+template <typename R, int kPanels>
+void Int8OneRow(const BlockProduct<Int8Block>& product) {
+  const int64_t part = product.n / kLanes / kPanels;
+  for (int64_t panel = 0; panel < part; ++panel) Int8Tile<R, 1, kPanels>(product, 0, panel, kLanes, part);
+  Int8Strips<R, 1, kPanels>(product, part * kPanels);
 }
 
 // Steps taken out of their panels, for many rows: codes as they are multiplied, scales and terms in float32, read like
@@ -249,9 +257,8 @@ template <Format kFormat>
 void Int8ProductAs(const BlockProduct<Int8Block>& product) {
   using R = BlockReader<kFormat>;
   if (product.m <= 0 || product.n <= 0) return;
-  // A single row reads panel after panel, one stream of memory; two scales a step make longer chains, of which more
-  // must be under way.
-  if (product.m == 1) return Int8Strips<R, 1, (R::kSubs == 2 ? kInt8PanelsOfOne : 1)>(product, 0);
+  // Two scales a step make longer chains, of which more must be under way.
+  if (product.m == 1) return Int8OneRow<R, (R::kSubs == 2 ? kInt8PanelsOfOne : 1)>(product);
   if (product.m >= kInt8FewRows && product.m < kInt8ManyRows) return Int8Strips<R, kInt8FewRows, 1>(product, 0);
   if constexpr (R::kSubs == 1) {
     Int8Strips<R, kInt8Rows, kInt8Panels>(product, 0);

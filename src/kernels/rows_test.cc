@@ -38,7 +38,8 @@ void CheckSoftmax(KeyRange a, KeyRange b, int count, T soft_cap, T slope, base::
   T max[4] = {}, sum[4] = {};
   int run = 0;
   const Guarded<T> p = OnEveryTarget<T>(raw, [&](const Table<T>& table, T* scores) {
-    table.softmax_row({scores, T(0.5), soft_cap, slope, -100, {a, b}, count, &max[run], &sum[run]});
+    const SoftmaxRow<T> row{scores, T(0.5), soft_cap, slope, -100, {a, b}, count, &max[run], &sum[run]};
+    table.softmax(&row, 1);
     for (int key = 0; key < kChunkKeys; ++key) {
       if (!sees(key)) scores[key] = 0;  // anything may be there
     }

@@ -43,8 +43,9 @@ EKVI_INLINE VecOf<T> FinishScores(const SoftmaxRow<T>& row, int first) {
   return s;
 }
 
+// Finished scores, in place; returns their maximum, lane by lane.
 template <typename T>
-void SoftmaxRowOf(const SoftmaxRow<T>& row) noexcept {
+VecOf<T> FinishAllScores(const SoftmaxRow<T>& row) {
   using V = VecOf<T>;
   const V none(-std::numeric_limits<T>::infinity());
   V max = none;
@@ -61,7 +62,13 @@ void SoftmaxRowOf(const SoftmaxRow<T>& row) noexcept {
     finish([&](int first) { return Load<V>(row.scores + first) * V(row.scale); });
   else
     finish([&](int first) { return FinishScores(row, first); });
-  *row.max = ReduceMax(max);
+  return max;
+}
+
+// Probabilities from finished scores and their maximum, in place; returns their sum, lane by lane.
+template <typename T>
+VecOf<T> Exponentials(const SoftmaxRow<T>& row) {
+  using V = VecOf<T>;
   const V base(*row.max == -std::numeric_limits<T>::infinity() ? T(0) : *row.max);
   V sum(T(0));
   const auto add = [&](int first, V p) {
@@ -72,7 +79,21 @@ void SoftmaxRowOf(const SoftmaxRow<T>& row) noexcept {
   ForVisible<V>(
       row.ranges, row.range_count, [&](int first) { add(first, p_at(first)); },
       [&](int first, auto mask) { add(first, Select(mask, p_at(first), V(T(0)))); });
-  *row.sum = ReduceAdd(sum);
+  return sum;
+}
+
+// Four rows at a time: what one waits for, its reductions and the first exponentials, hides behind the others.
+template <typename T>
+void SoftmaxOf(const SoftmaxRow<T>* rows, int64_t count) noexcept {
+  constexpr int64_t kTogether = 4;
+  VecOf<T> all[kTogether];
+  for (int64_t first = 0; first < count; first += kTogether, rows += kTogether) {
+    const int64_t n = count - first < kTogether ? count - first : kTogether;
+    for (int64_t i = 0; i < n; ++i) all[i] = FinishAllScores(rows[i]);
+    for (int64_t i = 0; i < n; ++i) *rows[i].max = ReduceMax(all[i]);
+    for (int64_t i = 0; i < n; ++i) all[i] = Exponentials(rows[i]);
+    for (int64_t i = 0; i < n; ++i) *rows[i].sum = ReduceAdd(all[i]);
+  }
 }
 
 // e^x for one x ≤ 0, by the vector function.

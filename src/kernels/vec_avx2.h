@@ -16,7 +16,7 @@ namespace ekvi::kernels::avx2 {
 // 6 rows × 1 vector of two registers: 12 of the 16 registers hold sums, 2 hold B, 1 a value of A.
 inline constexpr int kAccumulators = 6;
 inline constexpr int kRowsMax = 6;
-inline constexpr int kStreamRows = 3, kStreamVectors = 2;
+inline constexpr int kStreamRows = 1, kStreamVectors = 8;
 // The int8 product: 4 rows × 1 panel are 8 registers of dot products; sums wait in memory for the end of a step.
 inline constexpr int kInt8Rows = 4, kInt8Panels = 1, kInt8RowsOfHalves = 4, kInt8ManyRows = 24, kInt8PanelsOfOne = 2,
                      kInt8FewRows = 4;
