@@ -41,6 +41,7 @@ struct Product {
 
 // scores[m, 16 × tile_count] = Q[m, d] · K^T, K in interleaved tiles [d][16] at tiles[i]. ahead[i], where given, is a
 // tile that will be read soon: it is fetched into the second cache meanwhile, at no place that changes a result.
+// Without it, a few rows take tile after tile, and the hardware fetches what follows in memory.
 template <typename T>
 struct Scores {
   const T* q;
