@@ -6,9 +6,8 @@
 //
 // Included inside the namespace of a target, after its vec_*.h.
 
-// Brings the line at `address` into the second cache, or the first.
+// Brings the line at `address` into the second cache.
 EKVI_INLINE void FetchLine(const std::byte* address) { __builtin_prefetch(address, 0, 2); }
-EKVI_INLINE void FetchLineNear(const std::byte* address) { __builtin_prefetch(address, 0, 3); }
 
 // How far ahead weights are fetched: what is read while memory answers. A single row does so little with them that the
 // hardware keeps ahead by itself, and better.
@@ -253,29 +252,32 @@ void ChainOneRow(const ChainSpan<typename V::Lane>& span, const B& b) {
 template <typename V, typename B>
 void Chain(const ChainSpan<typename V::Lane>& span, const B& b) {
   if (span.m <= 0 || span.n <= 0) return;
-  if (span.m == 1) {
-    if constexpr (requires { b.panel_bytes; }) return ChainOneRow<V>(span, b);
-    return ChainStrips<V, 1, 4>(span, b, 0);
-  }
+  if (span.m == 1) return ChainStrips<V, 1, 4>(span, b, 0);
   if (span.m == 2) return ChainStrips < V, 2, kAccumulators / 2 >= 8 ? 8 : 2 > (span, b, 0);
   if (span.m <= 4) return ChainStrips < V, 4, kAccumulators / 4 >= 4 ? 4 : 1 > (span, b, 0);
   ChainStrips<V, kRowsMax, kAccumulators / kRowsMax >= 2 ? 2 : 1>(span, b, 0);
 }
 
+template <typename V, typename E>
+void ProductAs(const Product<typename V::Lane>& p) {
+  const ChainSpan<typename V::Lane> span{p.a, p.a_stride, p.c, p.c_stride, p.m, p.n, 0, p.k, !p.accumulate};
+  const DensePanels<V, E> panels{p.b, p.panel_bytes};
+  return p.m == 1 ? ChainOneRow<V>(span, panels) : Chain<V>(span, panels);
+}
+
 template <typename T>
 void ProductOf(const Product<T>& p) noexcept {
   using V = VecOf<T>;
-  const ChainSpan<T> span{p.a, p.a_stride, p.c, p.c_stride, p.m, p.n, 0, p.k, !p.accumulate};
   if constexpr (sizeof(T) == 8) {
-    Chain<V>(span, DensePanels<V, ElementF64>{p.b, p.panel_bytes});
+    ProductAs<V, ElementF64>(p);
   } else {
     switch (p.format) {
       case numeric::Format::kF16:
-        return Chain<V>(span, DensePanels<V, ElementF16>{p.b, p.panel_bytes});
+        return ProductAs<V, ElementF16>(p);
       case numeric::Format::kBF16:
-        return Chain<V>(span, DensePanels<V, ElementBF16>{p.b, p.panel_bytes});
+        return ProductAs<V, ElementBF16>(p);
       default:
-        return Chain<V>(span, DensePanels<V, ElementF32>{p.b, p.panel_bytes});
+        return ProductAs<V, ElementF32>(p);
     }
   }
 }
