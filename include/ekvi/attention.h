@@ -48,7 +48,7 @@ struct HeadArray {
 
 struct AttentionSettings {
   int threads = 0;          // 0: as many as the machine grants this process
-  std::string_view target;  // "scalar", "avx2", "avx512", "avx512_vnni"; empty: the best of this machine
+  std::string_view target;  // "scalar", "avx2", "avx2_vnni", "avx512", "avx512_vnni"; empty: the best of this machine
 };
 
 // Not copyable; one thread at a time. Plan and Run allocate nothing once the sizes of a step have been seen.

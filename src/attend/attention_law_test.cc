@@ -15,7 +15,7 @@ namespace ekvi::attend {
 namespace {
 
 std::vector<std::string> Targets() {
-  std::vector<std::string> targets = {"scalar"};  // avx512_vnni has the float kernels of avx512
+  std::vector<std::string> targets = {"scalar"};  // avx2_vnni and avx512_vnni have the float kernels of these
   if (base::CpuHasAvx2()) targets.push_back("avx2");
   if (base::CpuHasAvx512()) targets.push_back("avx512");
   return targets;

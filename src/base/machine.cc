@@ -49,9 +49,9 @@ std::string_view CpuInfo(std::string_view text, std::string_view key) {
 
 std::vector<std::string> Features(std::string_view flags) {
   static constexpr std::string_view kLookedAt[] = {
-      "avx",         "avx2",        "fma",      "f16c",        "avx512f",     "avx512bw", "avx512dq", "avx512vl",
-      "avx512_vnni", "avx512_bf16", "avx_vnni", "avx512_fp16", "amx_int8",    "amx_bf16", "asimd",    "asimdhp",
-      "asimddp",     "bf16",        "i8mm",     "sve",         "sve2"};
+      "avx",      "avx2",        "fma",         "f16c",     "avx512f",     "avx512bw", "avx512dq",
+      "avx512vl", "avx512_vnni", "avx512_bf16", "avx_vnni", "avx512_fp16", "amx_int8", "amx_bf16",
+      "asimd",    "asimdhp",     "asimddp",     "bf16",     "i8mm",        "sve",      "sve2"};
   std::vector<std::string> present;
   const auto all = SplitFields(flags, ' ');
   for (const std::string_view feature : kLookedAt) {
@@ -64,6 +64,7 @@ std::vector<std::string> Targets() {
   std::vector<std::string> targets;
   if (base::CpuHasAvx512Vnni()) targets.push_back("avx512_vnni");
   if (base::CpuHasAvx512()) targets.push_back("avx512");
+  if (base::CpuHasAvx2Vnni()) targets.push_back("avx2_vnni");
   if (base::CpuHasAvx2()) targets.push_back("avx2");
   targets.push_back("scalar");
   return targets;

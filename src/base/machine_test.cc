@@ -138,10 +138,24 @@ TEST(DescribeMachine, Targets_AreBestFirstAndEndWithScalar) {
   EXPECT_EQ(targets.back(), "scalar");
   const auto has = [&](const char* name) { return std::find(targets.begin(), targets.end(), name) != targets.end(); };
   EXPECT_EQ(has("avx2"), CpuHasAvx2());
+  EXPECT_EQ(has("avx2_vnni"), CpuHasAvxVnni() || CpuHasAvx512Vnni());
   EXPECT_EQ(has("avx512"), CpuHasAvx512());
   EXPECT_EQ(has("avx512_vnni"), CpuHasAvx512Vnni());
+  EXPECT_TRUE(!has("avx2_vnni") || has("avx2"));
   EXPECT_TRUE(!has("avx512") || has("avx2"));
-  EXPECT_TRUE(!has("avx512_vnni") || has("avx512"));
+  EXPECT_TRUE(!has("avx512_vnni") || (has("avx512") && has("avx2_vnni")));
+}
+
+// The kernel's names; one that is older than the processor may not know a feature, but lists none that is not there.
+TEST(Cpu, WhatTheSystemLists_IsDetected) {
+  const auto features = DescribeMachine().features;
+  const auto lists = [&](const char* name) {
+    return std::find(features.begin(), features.end(), name) != features.end();
+  };
+  EXPECT_TRUE(!lists("avx_vnni") || CpuHasAvxVnni());
+  EXPECT_TRUE(!lists("avx2") || !lists("fma") || !lists("f16c") || CpuHasAvx2());
+  EXPECT_TRUE(!CpuHasAvxVnni() || CpuHasAvx2());
+  EXPECT_TRUE(!CpuHasAvx512Vnni() || lists("avx512_vnni"));
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ constexpr Option kRun[] = {
     {.name = "target",
      .kind = ValueKind::kChoice,
      .value = "TARGET",
-     .words = "auto|scalar|avx2|avx512|avx512_vnni",
+     .words = "auto|scalar|avx2|avx2_vnni|avx512|avx512_vnni",
      .fallback = "auto",
      .help = "vector instructions (ekvi doctor)"},
 };

@@ -18,6 +18,7 @@ struct BlockReader {
   static constexpr int kSubs = kPanel.subs;
   static constexpr bool kHasSubs = kShape.sub_scale != SubScale::kNone;
   static constexpr bool kHasMin = kShape.has_min();
+  static constexpr bool kInPlanes = kShape.high_bits > 0;  // low bits and high bits apart
   // Of the codes as multiplied: those of a codebook are its levels.
   static constexpr int kBits = kShape.codebook == Codebook::kIq4     ? 8
                                : kShape.codebook == Codebook::kMxfp4 ? 5

@@ -5,10 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <string>
 
+#include "base/cpu.h"
 #include "kernels/kernels_testing.h"
+#include "kernels/targets.h"
 #include "numeric/block_testing.h"
 
 namespace ekvi::kernels {
@@ -52,6 +56,79 @@ TEST(Blocks, EveryTarget_GivesTheSameBitsAndKeepsToItsColumns) {
         if (target == Target::kScalar) reference = out, reference_int8 = out_int8;
         EXPECT_TRUE(out.SameBits(reference)) << TargetName(target) << numeric::FormatName(format) << m;
         EXPECT_TRUE(out_int8.SameBits(reference_int8)) << TargetName(target) << numeric::FormatName(format) << m;
+      }
+    }
+  }
+}
+
+struct NamedTable {
+  std::string name;
+  const BlockTable* table;
+};
+
+// Those of all targets, and the copy of avx2_vnni that the dispatcher leaves out where the machine runs both.
+std::vector<NamedTable> TablesHere() {
+  std::vector<NamedTable> tables;
+  for (const Target target : TargetsHere()) {
+    tables.push_back({std::string(TargetName(target)), &BlockTableFor(target)});
+  }
+#if defined(__x86_64__)
+  if (base::CpuHasAvxVnni() && base::CpuHasAvx512Vnni()) tables.push_back({"avx2_vnni, EVEX", &Avx2VnniEvexBlocks()});
+#endif
+  return tables;
+}
+
+TEST(Blocks, ARow_HasTheSameBitsAmongAnyNumberOfRowsOnEveryTarget) {
+  base::Random random(3);
+  constexpr int kRows = 70, kN = 49;
+  for (const Format format : numeric::kBlockFormats) {
+    const int64_t k = 2 * numeric::ShapeOf(format).values, panel_bytes = BlockPanelOf(format).PanelBytes(k);
+    const std::vector<std::byte> panels = RandomPanels((kN + 15) / 16 * panel_bytes, random);
+    std::vector<float> x(kRows * k);
+    for (float& value : x) value = static_cast<float>(random.Normal());
+    const std::vector<Int8Block> rounded = Rounded(BlockTableFor(Target::kScalar), x, kRows);
+    const auto multiply = [&](const BlockTable& table, int m) {
+      Guarded<float> out(m * kN);
+      table.product_int8(
+          {rounded.data(), k / kStepInputs, panels.data() + 1, format, panel_bytes, out.data(), kN, m, kN, k});
+      EXPECT_TRUE(out.GuardsIntact());
+      return out;
+    };
+    const Guarded<float> reference = multiply(BlockTableFor(Target::kScalar), kRows);
+    for (const NamedTable& named : TablesHere()) {
+      for (int m = 1; m <= kRows; ++m) {
+        const Guarded<float> out = multiply(*named.table, m);
+        ASSERT_EQ(std::memcmp(out.data(), reference.data(), static_cast<size_t>(m * kN) * sizeof(float)), 0)
+            << named.name << " " << numeric::FormatName(format) << " rows " << m;
+      }
+    }
+  }
+}
+
+// A panel of one block whose codes are the largest, with scales of about 1.
+std::vector<std::byte> FullPanel(const BlockPanel& panel) {
+  std::vector<std::byte> bytes(panel.block_bytes(), std::byte{0x3c});
+  for (int step = 0; step < panel.steps; ++step) {
+    const int64_t at = panel.head_bytes + int64_t{step} * panel.step_bytes;
+    std::fill(&bytes[at + panel.low_at], bytes.data() + at + panel.step_bytes, std::byte{0xff});
+  }
+  return bytes;
+}
+
+// Two products of 255 and 127 leave the range of 16 bits.
+TEST(Blocks, TheLargestCodesAndActivations_DoNotSaturateOnAnyTarget) {
+  for (const Format format : numeric::kBlockFormats) {
+    const int64_t k = numeric::ShapeOf(format).values;
+    const std::vector<std::byte> panel = FullPanel(BlockPanelOf(format));
+    for (const float x : {-1.0f, 1.0f}) {
+      const std::vector<Int8Block> rounded = Rounded(BlockTableFor(Target::kScalar), std::vector<float>(30 * k, x), 30);
+      Guarded<float> reference(0);
+      for (const NamedTable& named : TablesHere()) {
+        Guarded<float> out(30 * kLanes);
+        named.table->product_int8({rounded.data(), k / kStepInputs, panel.data(), format,
+                                   static_cast<int64_t>(panel.size()), out.data(), kLanes, 30, kLanes, k});
+        if (reference.size() == 0) reference = out;
+        EXPECT_TRUE(out.SameBits(reference)) << named.name << " " << numeric::FormatName(format) << " " << x;
       }
     }
   }

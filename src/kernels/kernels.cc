@@ -1,6 +1,7 @@
 // Chooses a target's table: once, by what the machine has and the caller names.
 #include "kernels/kernels.h"
 
+#include <ranges>
 #include <string>
 
 #include "base/cpu.h"
@@ -10,7 +11,7 @@
 namespace ekvi::kernels {
 namespace {
 
-constexpr Target kBestFirst[] = {Target::kAvx512Vnni, Target::kAvx512, Target::kAvx2, Target::kScalar};
+constexpr auto kBestFirst = std::views::reverse(kTargets);
 
 std::string AvailableNames() {
   std::string names;
@@ -28,6 +29,8 @@ std::string_view TargetName(Target target) {
       return "scalar";
     case Target::kAvx2:
       return "avx2";
+    case Target::kAvx2Vnni:
+      return "avx2_vnni";
     case Target::kAvx512:
       return "avx512";
     case Target::kAvx512Vnni:
@@ -42,6 +45,8 @@ bool TargetAvailable(Target target) {
       return true;
     case Target::kAvx2:
       return base::CpuHasAvx2();
+    case Target::kAvx2Vnni:
+      return base::CpuHasAvx2Vnni();
     case Target::kAvx512:
       return base::CpuHasAvx512();
     case Target::kAvx512Vnni:
@@ -64,20 +69,32 @@ Target ParseTarget(std::string_view name) {
 
 #if defined(__x86_64__)
 namespace {
+bool HasYmm(Target target) { return target == Target::kAvx2 || target == Target::kAvx2Vnni; }
 bool HasZmm(Target target) { return target == Target::kAvx512 || target == Target::kAvx512Vnni; }
 }  // namespace
 
 template <>
 const Table<float>& TableFor<float>(Target target) {
-  return HasZmm(target) ? Avx512F32() : target == Target::kAvx2 ? Avx2F32() : ScalarF32();
+  return HasZmm(target) ? Avx512F32() : HasYmm(target) ? Avx2F32() : ScalarF32();
 }
 template <>
 const Table<double>& TableFor<double>(Target target) {
-  return HasZmm(target) ? Avx512F64() : target == Target::kAvx2 ? Avx2F64() : ScalarF64();
+  return HasZmm(target) ? Avx512F64() : HasYmm(target) ? Avx2F64() : ScalarF64();
 }
 const BlockTable& BlockTableFor(Target target) {
-  if (target == Target::kAvx512Vnni) return Avx512VnniBlocks();
-  return target == Target::kAvx512 ? Avx512Blocks() : target == Target::kAvx2 ? Avx2Blocks() : ScalarBlocks();
+  switch (target) {
+    case Target::kScalar:
+      return ScalarBlocks();
+    case Target::kAvx2:
+      return Avx2Blocks();
+    case Target::kAvx2Vnni:
+      return base::CpuHasAvxVnni() ? Avx2VnniBlocks() : Avx2VnniEvexBlocks();
+    case Target::kAvx512:
+      return Avx512Blocks();
+    case Target::kAvx512Vnni:
+      return Avx512VnniBlocks();
+  }
+  return ScalarBlocks();
 }
 #else
 template <>

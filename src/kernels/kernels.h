@@ -176,13 +176,17 @@ struct Table {
   T (*read_peak)(const std::byte* from, int64_t bytes) noexcept;
 };
 
-enum class Target { kScalar, kAvx2, kAvx512, kAvx512Vnni };
+enum class Target { kScalar, kAvx2, kAvx2Vnni, kAvx512, kAvx512Vnni };
+
+// All of them, each better than those before it.
+inline constexpr Target kTargets[] = {Target::kScalar, Target::kAvx2, Target::kAvx2Vnni, Target::kAvx512,
+                                      Target::kAvx512Vnni};
 
 std::string_view TargetName(Target target);
 // Whether this machine runs it; kScalar always.
 bool TargetAvailable(Target target);
-// "scalar", "avx2", "avx512", "avx512_vnni", or "" for the best one here. Errors: kInvalidArgument for another name,
-// kUnsupported where the machine lacks it (naming what it has).
+// "scalar", "avx2", "avx2_vnni", "avx512", "avx512_vnni", or "" for the best one here. Errors: kInvalidArgument for
+// another name, kUnsupported where the machine lacks it (naming what it has).
 Target ParseTarget(std::string_view name);
 
 // The target's functions. Precondition: TargetAvailable.

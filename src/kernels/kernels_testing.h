@@ -15,7 +15,7 @@ namespace ekvi::kernels {
 
 inline std::vector<Target> TargetsHere() {
   std::vector<Target> targets;
-  for (const Target target : {Target::kScalar, Target::kAvx2, Target::kAvx512, Target::kAvx512Vnni}) {
+  for (const Target target : kTargets) {
     if (TargetAvailable(target)) targets.push_back(target);
   }
   return targets;

@@ -259,9 +259,10 @@ void Int8ProductAs(const BlockProduct<Int8Block>& product) {
   if (product.m <= 0 || product.n <= 0) return;
   // Two scales a step make longer chains, of which more must be under way.
   if (product.m == 1) return Int8OneRow<R, (R::kSubs == 2 ? kInt8PanelsOfOne : 1)>(product);
-  if (product.m >= kInt8FewRows && product.m < kInt8ManyRows) return Int8Strips<R, kInt8FewRows, 1>(product, 0);
+  constexpr int kFew = R::kSubs == 1 && !R::kInPlanes ? kInt8FewRows : kInt8FewRowsOfParts;
+  if (product.m >= kFew && product.m < kInt8ManyRows) return Int8Strips<R, kFew, 1>(product, 0);
   if constexpr (R::kSubs == 1) {
-    Int8Strips<R, kInt8Rows, kInt8Panels>(product, 0);
+    Int8Strips<R, (R::kInPlanes ? kInt8RowsOfPlanes : kInt8Rows), kInt8Panels>(product, 0);
   } else {
     if (product.m < kInt8ManyRows) return Int8Strips<R, kInt8RowsOfHalves, kInt8Panels>(product, 0);
     Int8ManyRows<R>(product);

@@ -9,6 +9,11 @@
 namespace ekvi::kernels {
 namespace avx2 {
 
+template <int kBits>
+EKVI_INLINE I32 Dot(I32 sum, Codes codes, const int8_t* quad) {
+  return DotInPairs<kBits>(sum, codes, quad);
+}
+
 #include "kernels/block-inl.h"
 #include "kernels/product-inl.h"
 #include "kernels/product_blocks-inl.h"

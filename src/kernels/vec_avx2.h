@@ -1,4 +1,5 @@
-// Sixteen lanes on AVX2 with FMA and F16C: two registers of float, four of double. Included by target_avx2.cc only.
+// Sixteen lanes on AVX2 with FMA and F16C: two registers of float, four of double. Included by target_avx2*.cc only,
+// which have the same flags: what the linker merges is the same code.
 #pragma once
 
 #include <immintrin.h>
@@ -18,8 +19,8 @@ inline constexpr int kAccumulators = 6;
 inline constexpr int kRowsMax = 6;
 inline constexpr int kStreamRows = 1, kStreamVectors = 8;
 // The int8 product: 4 rows × 1 panel are 8 registers of dot products; sums wait in memory for the end of a step.
-inline constexpr int kInt8Rows = 4, kInt8Panels = 1, kInt8RowsOfHalves = 4, kInt8ManyRows = 24, kInt8PanelsOfOne = 2,
-                     kInt8FewRows = 4;
+inline constexpr int kInt8Rows = 4, kInt8RowsOfPlanes = 4, kInt8RowsOfHalves = 4, kInt8Panels = 1;
+inline constexpr int kInt8ManyRows = 24, kInt8FewRows = 4, kInt8FewRowsOfParts = 4, kInt8PanelsOfOne = 2;
 
 struct F32 {
   using Lane = float;
@@ -395,7 +396,12 @@ EKVI_INLINE F32 ByteOf(Codes a) {
     return _mm256_cvtepi32_ps(_mm256_and_si256(x, _mm256_set1_epi32(255)));
   });
 }
-// The dot product in pairs of 16 bits, which saturate: codes of 8 bits go in two parts.
+EKVI_INLINE __m256i Quad(const int8_t* quad) {
+  int32_t bytes;
+  __builtin_memcpy(&bytes, quad, sizeof(bytes));
+  return _mm256_set1_epi32(bytes);
+}
+// The dot product without VNNI. Pairs of 16 bits saturate: codes of 8 bits go in two parts.
 template <int kBits>
 EKVI_INLINE __m256i DotInPairs(__m256i sum, __m256i codes, __m256i x) {
   const __m256i ones = _mm256_set1_epi16(1);
@@ -409,12 +415,9 @@ EKVI_INLINE __m256i DotInPairs(__m256i sum, __m256i codes, __m256i x) {
     return _mm256_add_epi32(sum, _mm256_add_epi32(part, rest));
   }
 }
-// sum[n] += Σ codes[n][j] × quad[j] over four bytes j, codes below 2^kBits.
 template <int kBits>
-EKVI_INLINE I32 Dot(I32 sum, Codes codes, const int8_t* quad) {
-  int32_t bytes;
-  __builtin_memcpy(&bytes, quad, sizeof(bytes));
-  const __m256i x = _mm256_set1_epi32(bytes);
+EKVI_INLINE I32 DotInPairs(I32 sum, Codes codes, const int8_t* quad) {
+  const __m256i x = Quad(quad);
   return {DotInPairs<kBits>(sum.r[0], codes.r[0], x), DotInPairs<kBits>(sum.r[1], codes.r[1], x)};
 }
 // Integers of -128 … 127 as bytes.

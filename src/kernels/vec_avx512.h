@@ -19,8 +19,8 @@ inline constexpr int kRowsMax = 8;
 inline constexpr int kStreamRows = 3, kStreamVectors = 8;
 // The int8 product: 6 rows × 2 panels are 12 dot products and 12 sums in registers. Fewer where a step has two scales,
 // whose common sum needs registers too; from kInt8ManyRows rows on those are taken apart once for all.
-inline constexpr int kInt8Rows = 6, kInt8Panels = 2, kInt8RowsOfHalves = 4, kInt8ManyRows = 24, kInt8PanelsOfOne = 4;
-inline constexpr int kInt8FewRows = 8;
+inline constexpr int kInt8Rows = 6, kInt8RowsOfPlanes = 6, kInt8RowsOfHalves = 4, kInt8Panels = 2;
+inline constexpr int kInt8ManyRows = 24, kInt8FewRows = 8, kInt8FewRowsOfParts = 8, kInt8PanelsOfOne = 4;
 
 struct F32 {
   using Lane = float;

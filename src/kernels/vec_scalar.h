@@ -19,8 +19,8 @@ namespace ekvi::kernels::scalar {
 inline constexpr int kAccumulators =
     8;  // vectors of partial sums a register tile may hold; any number gives the same bits
 inline constexpr int kRowsMax = 4, kStreamRows = 2, kStreamVectors = 2;
-inline constexpr int kInt8Rows = 1, kInt8Panels = 1, kInt8RowsOfHalves = 1, kInt8ManyRows = 4, kInt8PanelsOfOne = 1,
-                     kInt8FewRows = 4;
+inline constexpr int kInt8Rows = 1, kInt8RowsOfPlanes = 1, kInt8RowsOfHalves = 1, kInt8Panels = 1;
+inline constexpr int kInt8ManyRows = 4, kInt8FewRows = 4, kInt8FewRowsOfParts = 4, kInt8PanelsOfOne = 1;
 
 struct Mask {
   bool lane[16];

@@ -24,8 +24,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 std::vector<kernels::Target> TargetsHere() {
   std::vector<kernels::Target> targets;
-  for (const auto target :
-       {kernels::Target::kScalar, kernels::Target::kAvx2, kernels::Target::kAvx512, kernels::Target::kAvx512Vnni}) {
+  for (const auto target : kernels::kTargets) {
     if (kernels::TargetAvailable(target)) targets.push_back(target);
   }
   return targets;

@@ -64,8 +64,6 @@ double Naive(const Stored& s, const double* x, int64_t output) {
 }
 
 const Format kTypes[] = {Format::kF64, Format::kF32, Format::kF16, Format::kBF16, Format::kQ8_0};
-const kernels::Target kTargets[] = {kernels::Target::kScalar, kernels::Target::kAvx2, kernels::Target::kAvx512,
-                                    kernels::Target::kAvx512Vnni};
 
 template <typename T>
 void ExpectProduct(int64_t outputs, int64_t inputs, Format format, double tolerance) {
@@ -114,7 +112,7 @@ void ExpectSameBits(Format format) {
                                              kernels::Target::kScalar, one);
     expected.insert(expected.end(), alone.begin(), alone.end());
   }
-  for (const kernels::Target target : kTargets) {
+  for (const kernels::Target target : kernels::kTargets) {
     if (!kernels::TargetAvailable(target)) continue;
     for (base::ThreadPool* pool : {&one, &three}) {
       for (const int64_t rows : {1, 2, 3, 4, 7, 17, 256, 300}) {
