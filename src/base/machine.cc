@@ -49,9 +49,9 @@ std::string_view CpuInfo(std::string_view text, std::string_view key) {
 
 std::vector<std::string> Features(std::string_view flags) {
   static constexpr std::string_view kLookedAt[] = {
-      "avx",         "avx2",        "fma",      "f16c",        "avx512f",     "avx512bw", "avx512dq", "avx512vl",
-      "avx512_vnni", "avx512_bf16", "avx_vnni", "avx512_fp16", "amx_int8",    "amx_bf16", "asimd",    "asimdhp",
-      "asimddp",     "bf16",        "i8mm",     "sve",         "sve2"};
+      "avx",      "avx2",        "fma",         "f16c",     "avx512f",     "avx512bw", "avx512dq",
+      "avx512vl", "avx512_vnni", "avx512_bf16", "avx_vnni", "avx512_fp16", "amx_int8", "amx_bf16",
+      "asimd",    "asimdhp",     "asimddp",     "bf16",     "i8mm",        "sve",      "sve2"};
   std::vector<std::string> present;
   const auto all = SplitFields(flags, ' ');
   for (const std::string_view feature : kLookedAt) {
