@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/aligned.h"
 #include "base/check.h"
 #include "base/fault.h"
 #include "cache/block_geometry.h"
 #include "cache/block_pool.h"
 #include "cache/block_reservation.h"
 #include "cache/block_table.h"
+#include "cache/cache_memory.h"
 #include "cache/row_moves.h"
 #include "cache/tile.h"
 #include "ekvi/cache.h"
@@ -62,8 +62,8 @@ struct PagedCache::Impl {
 
 PagedCache::Impl::Impl(const CacheLayout& layout, const PagedShape& shape)
     : geometry(layout, shape),
-      arena(PagedBytes(layout, shape)),
-      table_storage(TableBytes(shape)),
+      arena(PagedBytes(layout, shape), cache::kCacheTerms),
+      table_storage(TableBytes(shape), cache::kCacheTerms),
       pool(shape.block_count),
       reservation(shape.rows),
       moves(shape.rows) {
