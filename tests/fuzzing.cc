@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "base/check.h"
 #include "ekvi/error.h"
 #include "shared_folder.h"
 #include "temporary_folder.h"

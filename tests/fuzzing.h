@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/check.h"
+
 namespace ekvi::fuzzing {
 
 // Gives `input` to what is under test and checks what must hold. Its bytes end where a sanitizer sees it.

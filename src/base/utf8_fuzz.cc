@@ -1,6 +1,5 @@
 // What must hold: whatever the bytes, a stream's text is valid, does not depend on the cuts, and is the bytes
 // themselves where those are valid; characters come back from both ends.
-#include "base/check.h"
 #include "base/utf8.h"
 #include "fuzzing.h"
 

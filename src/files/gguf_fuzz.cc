@@ -2,7 +2,6 @@
 // in it, aligned and apart.
 #include <algorithm>
 
-#include "base/check.h"
 #include "files/gguf.h"
 #include "files/gguf_parts.h"
 #include "files/gguf_test_builder.h"

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "base/check.h"
 #include "base/utf8.h"
 #include "files/json_value.h"
 #include "fuzzing.h"

@@ -1,6 +1,5 @@
 // What must hold: an index beside two sound files is refused, or every tensor is found in a file of the folder. Input:
 // a model.safetensors.index.json.
-#include "base/check.h"
 #include "files/gguf_test_builder.h"
 #include "files/safetensors_folder.h"
 #include "fuzzing.h"

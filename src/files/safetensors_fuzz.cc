@@ -1,6 +1,5 @@
 // What must hold: any bytes are refused, or are a file whose tensors tile its data and are as long as their shapes say.
 // An input is tried as a file, and as a header that gets the length and the data it asks for.
-#include "base/check.h"
 #include "files/gguf_test_builder.h"
 #include "files/safetensors.h"
 #include "fuzzing.h"

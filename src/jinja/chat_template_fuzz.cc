@@ -1,6 +1,5 @@
 // What must hold: any text is no template, or it renders a conversation in bounded time and memory to the same valid
 // text each time, or fails with an Error. Input: a template, then, behind a NUL byte, the variables as JSON.
-#include "base/check.h"
 #include "base/utf8.h"
 #include "ekvi/chat_template.h"
 #include "ekvi/error.h"

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/check.h"
 #include "fuzzing.h"
 #include "numeric/block_format.h"
 #include "numeric/block_testing.h"

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/check.h"
 #include "base/utf8.h"
 #include "fuzzing.h"
 #include "text/tokenizer.h"
