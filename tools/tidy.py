@@ -32,7 +32,7 @@ LAYERS = {  # layer: the layers whose headers it may include beside its own and 
     "cli": [],
 }
 TEST_HEADERS = {"fuzzing.h", "shared_folder.h", "shared_path.h", "temporary_folder.h"}  # of tests/
-TEST_NAME = re.compile(r"(?:^|_)(?:test\.(?:cc|py)|fuzz\.cc|fuzzing\.h)$")
+TEST_NAME = re.compile(r"(?:^|_)(?:test\.(?:cc|py)|testing\.(?:cc|h)|fuzz\.cc|fuzzing\.h)$")
 EXACT_LAYERS = {"numeric", "kernels", "attend", "model", "engine"}  # where bits reach a result
 HEAVY = re.compile(r"nlohmann/json\.|fmt/ranges|regex$|iostream$")
 SIMD = re.compile(r"(?:\w*intrin|arm_neon|arm_sve)\.h$|hwy/")
