@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "base/utf8.h"
 #include "ekvi/error.h"
 #include "shared_folder.h"
 #include "temporary_folder.h"
@@ -29,6 +30,8 @@ bool Works(const std::function<void()>& call) {
   } catch (const Error& error) {
     EKVI_CHECK(!error.summary().empty());
     EKVI_CHECK(error.summary().find('\n') == std::string::npos);
+    EKVI_CHECK(!error.hint().empty());
+    EKVI_CHECK(base::IsUtf8(error.what()));
     return false;
   }
 }

@@ -190,6 +190,15 @@ def bool_parameters(file):
             yield file.line_of(match), "a bool parameter in a public header; use an enum class or two functions"
 
 
+def error_parts(file):
+    """ekvi::Error in three parts. FileError and its kin add what to try themselves."""
+    if file.layer is None or file.is_test or not file.is_cpp:
+        return
+    for match in re.finditer(r"\bError\(\s*ErrorCode::", file.code):
+        if cpp_outline.arguments(file.code, file.code.index("(", match.start())) < 4:
+            yield file.line_of(match), "an Error without what to try; add the fourth argument (CONTRIBUTING.md, Errors)"
+
+
 def exact_arithmetic(file):
     if file.layer not in EXACT_LAYERS or file.is_test or file.path.stem.endswith(("_ref", "_bench")):
         return
@@ -235,7 +244,7 @@ def examples(root, files):
 
 
 FILE_RULES = [lines, words, file_size, file_name, header, includes, functions, python_functions, names, bool_parameters,
-              exact_arithmetic]
+              error_parts, exact_arithmetic]
 TREE_RULES = [readmes, links, examples]
 
 

@@ -133,7 +133,7 @@ std::span<const int32_t> PagedCache::blocks(int row) const {
 int PagedCache::block_owners(int32_t block) const {
   if (block < 0 || block >= impl_->pool.block_count()) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("block {} does not exist", block),
-                fmt::format("the cache has {}", impl_->pool.block_count()));
+                fmt::format("the cache has {}", impl_->pool.block_count()), "a number below that, from 0 on");
   }
   return impl_->pool.owners(block);
 }
