@@ -3,7 +3,7 @@
 #
 #   foo.cc        the library          foo_bench.cc  a program of its own, built by the target "benches"
 #   foo_test.cc, foo_testing.cc (what tests share)   NAME_test, in ctest
-#                                      foo_fuzz.cc   a program of its own, built where EKVI_FUZZ is on
+#                                      foo_fuzz.cc   a program of its own, built by the target "fuzzers" (EKVI_FUZZ)
 #
 # DEPENDS are layers whose headers this one may include (docs/architecture.md), LIBRARIES what its sources alone need.
 function(ekvi_layer name)
@@ -41,13 +41,19 @@ function(ekvi_layer name)
     target_link_libraries(${program} PRIVATE ekvi_${name} ${ARG_LIBRARIES})
     add_dependencies(benches ${program})
   endforeach()
+  foreach(file ${fuzz_files})
+    ekvi_fuzzer(${file} ekvi_${name} ${ARG_LIBRARIES})
+  endforeach()
+endfunction()
+
+# The program of foo_fuzz.cc: tests/fuzzing.cc is what all of them share.
+function(ekvi_fuzzer file)
   if(EKVI_FUZZ)
-    foreach(file ${fuzz_files})
-      cmake_path(GET file STEM program)
-      ekvi_program(${program} ${file})
-      target_link_libraries(${program} PRIVATE ekvi_${name} ${ARG_LIBRARIES})
-      target_link_options(${program} PRIVATE -fsanitize=fuzzer)
-    endforeach()
+    cmake_path(GET file STEM program)
+    ekvi_program(${program} "${file};${PROJECT_SOURCE_DIR}/tests/fuzzing.cc")
+    target_link_libraries(${program} PRIVATE ${ARGN})
+    target_link_options(${program} PRIVATE -fsanitize=fuzzer)
+    add_dependencies(fuzzers ${program})
   endif()
 endfunction()
 

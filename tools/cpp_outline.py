@@ -50,6 +50,18 @@ def blank(text: str) -> str:
     return _LEXEME.sub(replace, text)
 
 
+def arguments(code: str, at: int) -> int:
+    """How many arguments stand in the parentheses that open at `at` of `code`, as blank() returns it."""
+    depth, count = 0, 1
+    for match in re.finditer(r"[][(){},]", code[at:]):
+        symbol = match.group(0)
+        depth += (symbol in "([{") - (symbol in ")]}")
+        count += symbol == "," and depth == 1
+        if depth == 0:
+            break
+    return count
+
+
 def functions(code: str) -> list[Function]:
     """The functions with bodies in `code`, as blank() returns it."""
     code = _PREPROCESSOR.sub(lambda match: re.sub(r"[^\n]", " ", match.group(0)), code)

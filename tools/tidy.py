@@ -31,7 +31,8 @@ LAYERS = {  # layer: the layers whose headers it may include beside its own and 
               "numeric", "base"],
     "cli": [],
 }
-TEST_HEADERS = {"shared_path.h", "temporary_folder.h"}  # of tests/
+TEST_HEADERS = {"fuzzing.h", "shared_folder.h", "shared_path.h", "temporary_folder.h"}  # of tests/
+TEST_NAME = re.compile(r"(?:^|_)(?:test\.(?:cc|py)|testing\.(?:cc|h)|fuzz\.cc|fuzzing\.h)$")
 EXACT_LAYERS = {"numeric", "kernels", "attend", "model", "engine"}  # where bits reach a result
 HEAVY = re.compile(r"nlohmann/json\.|fmt/ranges|regex$|iostream$")
 SIMD = re.compile(r"(?:\w*intrin|arm_neon|arm_sve)\.h$|hwy/")
@@ -60,7 +61,7 @@ class File:
         self.lines = self.text.split("\n")
         self.is_cpp = self.suffix in {".h", ".cc"}
         self.is_public = path.parts[:2] == ("include", "ekvi")
-        self.is_test = bool(re.search(r"(?:^|_)test\.(?:cc|py)$", self.name)) or path.parts[0] == "tests"
+        self.is_test = bool(TEST_NAME.search(self.name)) or path.parts[0] == "tests"
         self.layer = path.parts[1] if path.parts[0] == "src" and len(path.parts) > 2 else None
         self.code = cpp_outline.blank(self.text) if self.is_cpp else ""
 
@@ -108,7 +109,7 @@ def file_name(file):
 def header(file):
     if file.suffix == ".h" and not file.name.endswith("-inl.h") and "\n#pragma once\n" not in "\n" + file.text:
         yield 1, "no #pragma once; add it after the opening comment"
-    if (file.suffix == ".h" or file.name.endswith("_test.cc")) and not file.text.startswith("//"):
+    if (file.suffix == ".h" or file.name.endswith(("_test.cc", "_fuzz.cc"))) and not file.text.startswith("//"):
         yield 1, "no opening comment; say what it is and why, in one or two sentences"
 
 
@@ -189,6 +190,15 @@ def bool_parameters(file):
             yield file.line_of(match), "a bool parameter in a public header; use an enum class or two functions"
 
 
+def error_parts(file):
+    """ekvi::Error in three parts. FileError and its kin add what to try themselves."""
+    if file.layer is None or file.is_test or not file.is_cpp:
+        return
+    for match in re.finditer(r"\bError\(\s*ErrorCode::", file.code):
+        if cpp_outline.arguments(file.code, file.code.index("(", match.start())) < 4:
+            yield file.line_of(match), "an Error without what to try; add the fourth argument (CONTRIBUTING.md, Errors)"
+
+
 def exact_arithmetic(file):
     if file.layer not in EXACT_LAYERS or file.is_test or file.path.stem.endswith(("_ref", "_bench")):
         return
@@ -234,7 +244,7 @@ def examples(root, files):
 
 
 FILE_RULES = [lines, words, file_size, file_name, header, includes, functions, python_functions, names, bool_parameters,
-              exact_arithmetic]
+              error_parts, exact_arithmetic]
 TREE_RULES = [readmes, links, examples]
 
 

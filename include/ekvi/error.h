@@ -19,7 +19,8 @@ enum class ErrorCode {
   kCancelled,        // the caller asked to stop
 };
 
-// An error in three parts: what went wrong, the numbers, what to try. The first part is one line and never empty.
+// An error in three parts: what went wrong, the numbers, what to try. The first part is one line and never empty. All
+// are valid UTF-8: control characters and bytes that are no character are written as \xNN.
 class Error : public std::exception {
  public:
   Error(ErrorCode code, std::string what, std::string numbers = "", std::string hint = "");

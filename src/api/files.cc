@@ -20,8 +20,8 @@ void WriteFile(const std::filesystem::path& path, std::string_view bytes) {
 void WriteLogitsFile(const std::filesystem::path& path, std::span<const int32_t> tokens, std::span<const double> logits,
                      DType type) {
   if (type != DType::kF32 && type != DType::kF64) {
-    throw Error(ErrorCode::kInvalidArgument, "logits are written in f32 or f64",
-                fmt::format("not {}", DTypeName(type)));
+    throw Error(ErrorCode::kInvalidArgument, "logits are written in f32 or f64", fmt::format("not {}", DTypeName(type)),
+                "one of the two");
   }
   if (tokens.empty() ? !logits.empty() : logits.size() % tokens.size() != 0) {
     throw Error(ErrorCode::kInvalidArgument, "logits and tokens do not fit together",

@@ -11,7 +11,6 @@
 #include <system_error>
 
 #include "base/checked.h"
-#include "base/memory_limits.h"
 #include "ekvi/error.h"
 
 namespace ekvi::base {
@@ -22,33 +21,43 @@ constexpr size_t kPieceAlignment = 64;  // a line of a cache, the widest vector
 // Whole huge pages, of which a stretch leaves one unfinished at most.
 constexpr size_t kStretch = 7 * kHugePage;
 // Reading /proc takes some 50 µs: not for small buffers, which no limit is likely to refuse.
-constexpr size_t kLimitsAskedFrom = size_t{16} << 20;
+constexpr size_t kLimitsAskedFrom = kStretch;
 
-[[noreturn]] void RefuseCapacity(size_t bytes, std::string numbers) {
-  throw Error(ErrorCode::kCapacity,
-              fmt::format("not enough memory for a buffer of {} bytes ({:.2f} GiB)", bytes,
-                          static_cast<double>(bytes) * 0x1p-30),
-              std::move(numbers), "a smaller context, fewer rows, a smaller cache type, or a machine with more memory");
+std::string Gibibytes(size_t bytes) {
+  return fmt::format("{} bytes ({:.2f} GiB)", bytes, static_cast<double>(bytes) * 0x1p-30);
 }
 
-void CheckAvailable(size_t bytes) {
-  const MemoryLimits limits = ReadMemoryLimits();
+[[noreturn]] void Refuse(size_t bytes, const MemoryTerms& terms, std::string numbers) {
+  throw Error(ErrorCode::kCapacity, fmt::format("not enough memory for {} of {}", terms.what, Gibibytes(bytes)),
+              std::move(numbers), std::string(terms.hint));
+}
+
+void CheckAvailable(size_t bytes, const MemoryTerms& terms) {
+  const MemoryLimits limits = terms.limits();
   if (!limits.available || bytes <= *limits.available) return;
-  RefuseCapacity(bytes, fmt::format("available now: {} bytes ({:.2f} GiB), limited by {}", *limits.available,
-                                    static_cast<double>(*limits.available) * 0x1p-30, limits.limited_by));
+  Refuse(bytes, terms,
+         fmt::format("available now: {}, limited by {}", Gibibytes(*limits.available), limits.limited_by));
 }
 
-std::byte* Map(size_t wanted, size_t mapped) {
+size_t Rounded(size_t bytes, size_t alignment, const MemoryTerms& terms) {
+  const auto rounded = CheckedRoundUp(bytes, alignment);
+  if (!rounded) Refuse(bytes, terms, "more than the address space holds");
+  return *rounded;
+}
+
+size_t PageBytes() { return static_cast<size_t>(::sysconf(_SC_PAGESIZE)); }
+
+std::byte* Map(size_t bytes, size_t mapped, const MemoryTerms& terms) {
   void* address = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (address == MAP_FAILED) RefuseCapacity(wanted, "the system says: " + std::generic_category().message(errno));
+  if (address == MAP_FAILED) Refuse(bytes, terms, "the system says: " + std::generic_category().message(errno));
   return static_cast<std::byte*>(address);
 }
 
-// `rounded`: a multiple of the page size.
-std::byte* MapHuge(size_t wanted, size_t rounded) {
+// `rounded`: `bytes` up to a multiple of the page size.
+std::byte* MapHuge(size_t bytes, size_t rounded, const MemoryTerms& terms) {
   const auto mapped = CheckedAdd(rounded, kHugePage);
-  if (!mapped) RefuseCapacity(wanted, "more than the address space holds");
-  std::byte* const base = Map(wanted, *mapped);
+  if (!mapped) Refuse(bytes, terms, "more than the address space holds");
+  std::byte* const base = Map(bytes, *mapped, terms);
   const size_t head = (kHugePage - reinterpret_cast<uintptr_t>(base) % kHugePage) % kHugePage;
   if (head > 0) ::munmap(base, head);
   if (kHugePage - head > 0) ::munmap(base + head + rounded, kHugePage - head);
@@ -58,12 +67,11 @@ std::byte* MapHuge(size_t wanted, size_t rounded) {
 
 }  // namespace
 
-AlignedBuffer::AlignedBuffer(size_t bytes) {
+AlignedBuffer::AlignedBuffer(size_t bytes, const MemoryTerms& terms) {
   if (bytes == 0) return;
-  const auto rounded = CheckedRoundUp(bytes, static_cast<size_t>(::sysconf(_SC_PAGESIZE)));
-  if (!rounded) RefuseCapacity(bytes, "more than the address space holds");
-  if (bytes >= kLimitsAskedFrom) CheckAvailable(bytes);
-  std::byte* const data = bytes < kHugePage ? Map(bytes, *rounded) : MapHuge(bytes, *rounded);
+  const size_t rounded = Rounded(bytes, PageBytes(), terms);
+  if (rounded >= kLimitsAskedFrom) CheckAvailable(bytes, terms);
+  std::byte* const data = bytes < kHugePage ? Map(bytes, rounded, terms) : MapHuge(bytes, rounded, terms);
   data_ = {data, [bytes](std::byte* mapped) { ::munmap(mapped, bytes); }};
   size_ = bytes;
 }
@@ -71,12 +79,10 @@ AlignedBuffer::AlignedBuffer(size_t bytes) {
 Arena::~Arena() { LetTailGo(); }
 
 AlignedBuffer Arena::Take(size_t bytes) {
-  const auto rounded = CheckedRoundUp(bytes, kPieceAlignment);
-  if (!rounded) RefuseCapacity(bytes, "more than the address space holds");
-  if (*rounded >= kStretch) return AlignedBuffer(bytes);
-  if (*rounded > stretch_.size() - used_) {
-    CheckAvailable(kStretch);
-    AlignedBuffer next(kStretch);
+  const size_t rounded = Rounded(bytes, kPieceAlignment, terms_);
+  if (rounded >= kStretch) return AlignedBuffer(bytes, terms_);
+  if (rounded > stretch_.size() - used_) {
+    AlignedBuffer next(kStretch, terms_);
     LetTailGo();
     stretch_ = std::move(next);
     used_ = 0;
@@ -84,13 +90,13 @@ AlignedBuffer Arena::Take(size_t bytes) {
   AlignedBuffer piece;
   piece.data_ = {stretch_.data_, stretch_.data() + used_};
   piece.size_ = bytes;
-  used_ += *rounded;
+  used_ += rounded;
   return piece;
 }
 
 // The rest of the huge page that the last piece touched.
 void Arena::LetTailGo() noexcept {
-  const auto from = CheckedRoundUp(used_, static_cast<size_t>(::sysconf(_SC_PAGESIZE)));
+  const auto from = CheckedRoundUp(used_, PageBytes());
   if (stretch_.size() > *from) ::madvise(stretch_.data() + *from, stretch_.size() - *from, MADV_DONTNEED);
 }
 

@@ -3,9 +3,20 @@
 
 #include <cstddef>
 #include <memory>
+#include <string_view>
 #include <utility>
 
+#include "base/memory_limits.h"
+
 namespace ekvi::base {
+
+// What whoever asks for memory knows and this layer does not. The texts outlive what is made with them.
+struct MemoryTerms {
+  std::string_view what = "a buffer";  // "not enough memory for a buffer of … bytes"
+  // What the user can do about it.
+  std::string_view hint = "less at a time, other programs closed, or a machine with more memory";
+  MemoryLimits (*limits)() = [] { return ReadMemoryLimits(); };  // another for tests
+};
 
 // Owns `size()` bytes, zeroed when they were got. Pages are committed when first touched. Movable; what was moved from
 // is empty.
@@ -14,9 +25,9 @@ class AlignedBuffer {
   AlignedBuffer() = default;
   // Page aligned; from 2 MiB on, aligned to 2 MiB. Zero bytes give an empty buffer (data() null). Error(kCapacity) with
   // the bytes wanted where the system gives no address range, or where the machine and the cgroup do not have so much
-  // available now (checked from 16 MiB on: the kernel would promise it and kill the process at first touch). Memory
+  // available now (checked from 14 MiB on: the kernel would promise it and kill the process at first touch). Memory
   // promised before but not yet touched counts as available.
-  explicit AlignedBuffer(size_t bytes);
+  explicit AlignedBuffer(size_t bytes, const MemoryTerms& terms = {});
   AlignedBuffer(AlignedBuffer&& other) noexcept : data_(std::move(other.data_)), size_(std::exchange(other.size_, 0)) {}
   AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
     data_ = std::move(other.data_);
@@ -47,17 +58,19 @@ class AlignedBuffer {
 // ones have memory of their own. One thread at a time.
 class Arena {
  public:
-  Arena() = default;
+  explicit Arena(const MemoryTerms& terms = {}) : terms_(terms) {}
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // Aligned to 64 bytes. Errors as AlignedBuffer; what a stretch takes is checked whatever its size.
+  // Aligned to 64 bytes. Errors as AlignedBuffer; a stretch is large enough for all memory taken here to be checked.
+  // After one the arena is as it was: what still fits its stretch is given.
   AlignedBuffer Take(size_t bytes);
 
  private:
   void LetTailGo() noexcept;
 
+  MemoryTerms terms_;
   AlignedBuffer stretch_;
   size_t used_ = 0;  // of the stretch
 };

@@ -1,12 +1,19 @@
 // Goal: buffers are zeroed, aligned, owned once, and refused when the machine cannot hold them; those of an arena too,
-// side by side. Method: sizes around the page and the huge page, and sizes no machine has.
+// side by side. Method: sizes around the page and the huge page, sizes no machine has, and limits that the test sets.
 #include "base/aligned.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -66,6 +73,98 @@ TEST(AlignedBuffer, MoreThanIsAvailable_IsRefusedThoughTheKernelWouldPromiseIt) 
   const MemoryLimits limits = ReadMemoryLimits();
   if (!limits.available) GTEST_SKIP() << "the system does not say what is available";
   EXPECT_THROW(AlignedBuffer(*limits.available + (size_t{4} << 30)), Error);
+}
+
+// What the system lets a test have.
+std::optional<uint64_t> available;
+MemoryLimits TestLimits() { return {.total = 0, .available = available, .limited_by = "the test"}; }
+constexpr MemoryTerms kTestTerms = {.what = "a test's buffer", .hint = "another test", .limits = TestLimits};
+
+void ExpectRefused(const std::function<void()>& call) {
+  try {
+    call();
+    ADD_FAILURE() << "memory that is not available was given";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kCapacity);
+    EXPECT_TRUE(error.summary().starts_with("not enough memory for a test's buffer of ")) << error.what();
+    EXPECT_EQ(error.numbers(), fmt::format("available now: {} bytes (0.01 GiB), limited by the test", *available));
+    EXPECT_EQ(error.hint(), "another test");
+  }
+}
+
+TEST(AlignedBuffer, MemoryTheLimitsDoNotHave_IsRefusedInThreeParts) {
+  available = 15 * kMiB;
+  ExpectRefused([] { AlignedBuffer(15 * kMiB + 1, kTestTerms); });
+  EXPECT_EQ(AlignedBuffer(15 * kMiB, kTestTerms).size(), 15 * kMiB);
+  available.reset();  // nobody says
+  EXPECT_EQ(AlignedBuffer(15 * kMiB + 1, kTestTerms).size(), 15 * kMiB + 1);
+}
+
+// A model's many matrices of any size would together be promised and then kill the process.
+TEST(Arena, MemoryOfAnySize_IsAskedFor) {
+  available = 10 * kMiB;
+  for (const size_t bytes : {size_t{1}, kMiB, 10 * kMiB + 1, 14 * kMiB - 64, 14 * kMiB - 63, 14 * kMiB, 15 * kMiB,
+                             16 * kMiB - 1, 16 * kMiB, 100 * kMiB}) {
+    SCOPED_TRACE(bytes);
+    ExpectRefused([&] { Arena(kTestTerms).Take(bytes); });
+  }
+}
+
+TEST(Arena, MemoryTheLimitsDoNotHave_IsRefusedAndNothingChanges) {
+  Arena arena(kTestTerms);
+  available = 100 * kMiB;
+  AlignedBuffer first = arena.Take(3 * kMiB);
+  std::fill_n(first.data(), first.size(), std::byte{5});
+  available = 10 * kMiB;
+  for (const size_t bytes : {11 * kMiB + 1, 20 * kMiB}) ExpectRefused([&] { arena.Take(bytes); });
+  const AlignedBuffer next = arena.Take(11 * kMiB);  // the rest of what it has
+  EXPECT_EQ(next.data(), first.data() + first.size());
+  ExpectRefused([&] { arena.Take(1); });
+  EXPECT_TRUE(std::all_of(first.data(), first.data() + first.size(), [](std::byte b) { return b == std::byte{5}; }));
+  EXPECT_TRUE(std::all_of(next.data(), next.data() + next.size(), [](std::byte b) { return b == std::byte{0}; }));
+  available = 100 * kMiB;
+  EXPECT_EQ(arena.Take(kMiB).size(), kMiB);
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;  // has terabytes of addresses
+#else
+constexpr bool kSanitized = false;
+#endif
+
+// Addresses beyond those that the process has and one MiB for the error's text are not to be had.
+void LimitAddresses() {
+  std::ifstream statm("/proc/self/statm");
+  rlim_t pages = 0;
+  statm >> pages;
+  const rlim_t limit = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + kMiB;
+  const rlimit bytes{limit, limit};
+  ::setrlimit(RLIMIT_AS, &bytes);
+}
+
+bool SystemRefuses(const std::function<void()>& call) {
+  try {
+    call();
+    return false;
+  } catch (const Error& error) {
+    return error.code() == ErrorCode::kCapacity && error.numbers() == "the system says: Cannot allocate memory" &&
+           !error.hint().empty();
+  }
+}
+
+TEST(Arena, AddressesThatTheSystemDoesNotGive_AreRefusedAndNothingChanges) {
+  if (kSanitized) GTEST_SKIP() << "the sanitizer's own addresses";
+  const auto in_another_process = [] {
+    Arena arena;
+    AlignedBuffer first = arena.Take(3 * kMiB);
+    first.data()[0] = std::byte{5};
+    LimitAddresses();
+    bool right = SystemRefuses([&] { arena.Take(11 * kMiB + 1); }) && SystemRefuses([&] { arena.Take(20 * kMiB); });
+    right = right && SystemRefuses([] { AlignedBuffer(2 * kMiB); }) && SystemRefuses([] { AlignedBuffer(30 * kMiB); });
+    right = right && first.data()[0] == std::byte{5} && arena.Take(kMiB).data() == first.data() + first.size();
+    std::_Exit(right ? 0 : 1);
+  };
+  EXPECT_EXIT(in_another_process(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(Arena, Buffers_AreZeroedAlignedApartAndShareHugePages) {

@@ -12,18 +12,18 @@ namespace ekvi::base {
 
 enum class Fault {
   kNone,
-  kMaskOffByOne,         // attend: a token of a multi-token step sees one key too few
-  kFutureLeak,           // attend: a token of a multi-token step sees its successor
-  kPositionOffByOne,     // model: tokens after the first step of a row are rotated by one position too many
-  kStaleBlock,           // cache: the last full block of a paged row is read from where the first one lies
-  kSwappedHeads,         // cache: a paged read of the second block on takes KV heads in another order
-  kSharedWrite,          // cache: the partial block of a fork is written without a copy
-  kLostCommit,           // cache: a one-token append is committed but its keys are not written in the last layer
-  kTruncateTooLittle,    // cache: truncation leaves one token too many
-  kNeighbourRow,         // attend: in a step of several rows, the last row reads the cache of the first
-  kChunkMerge,           // attend: split work merges its first two chunk states in the other order
-  kThreadTail,           // model: with more than one thread, the last output column of a product is left out
-  kTargetRounding,       // kernels: the AVX2 target rounds once more in a product
+  kMaskOffByOne,       // attend: a token of a multi-token step sees one key too few
+  kFutureLeak,         // attend: a token of a multi-token step sees its successor
+  kPositionOffByOne,   // model: tokens after the first step of a row are rotated by one position too many
+  kStaleBlock,         // cache: the last full block of a paged row is read from where the first one lies
+  kSwappedHeads,       // cache: a paged read of the second block on takes KV heads in another order
+  kSharedWrite,        // cache: the partial block of a fork is written without a copy
+  kLostCommit,         // cache: a one-token append is committed but its keys are not written in the last layer
+  kTruncateTooLittle,  // cache: truncation leaves one token too many
+  kNeighbourRow,       // attend: in a step of several rows, the last row reads the cache of the first
+  kChunkMerge,         // attend: split work merges its first two chunk states in the other order
+  kThreadTail,         // model: with more than one thread, the last output column of a product is left out
+  kTargetRounding,     // kernels: the AVX2 target rounds once more in a product
 };
 
 struct FaultName {

@@ -1,7 +1,7 @@
 #include "base/sha256.h"
 
-#include <sys/types.h>
 #include <sha2.h>
+#include <sys/types.h>
 
 #include <array>
 #include <cstdint>

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "base/aligned.h"
 #include "base/check.h"
+#include "cache/cache_memory.h"
 #include "cache/contiguous_geometry.h"
 #include "cache/row_moves.h"
 #include "cache/tile.h"
@@ -25,7 +25,7 @@ CacheLayout Checked(CacheLayout layout, const ContiguousShape& shape) {
 
 struct ContiguousCache::Impl {
   Impl(const CacheLayout& layout, const ContiguousShape& shape)
-      : geometry(layout, shape), arena(static_cast<size_t>(geometry.bytes())), moves(shape.rows) {}
+      : geometry(layout, shape), arena(static_cast<size_t>(geometry.bytes()), cache::kCacheTerms), moves(shape.rows) {}
 
   // Calls move(a, b, bytes) for every run of row `from`'s first `tokens` tokens and the same run of row `to`.
   template <typename Move>

@@ -24,13 +24,13 @@ namespace {
 void CheckIndex(const char* what, int64_t value, int64_t count) {
   if (0 <= value && value < count) return;
   throw Error(ErrorCode::kInvalidArgument, fmt::format("{} {} does not exist", what, value),
-              fmt::format("the cache has {}", count));
+              fmt::format("the cache has {}", count), "a number below that, from 0 on");
 }
 
 void CheckSize(const char* what, size_t size, size_t expected) {
   if (size == expected) return;
   throw Error(ErrorCode::kInvalidArgument, fmt::format("{} has {} values", what, size),
-              fmt::format("the cache has {}", expected));
+              fmt::format("the cache has {}", expected), "one value for each");
 }
 
 void CheckRoom(int row, int64_t length, int64_t count, int64_t max_len) {
@@ -149,7 +149,7 @@ void KvCache::Truncate(int row, int64_t length) {
   int64_t& current = lengths_[static_cast<size_t>(row)];
   if (length < 0 || length > current) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("row {} cannot be cut to {} tokens", row, length),
-                fmt::format("it has {}", current));
+                fmt::format("it has {}", current), "a length from 0 to that");
   }
   const bool too_little = base::Injected(base::Fault::kTruncateTooLittle) && length < current;
   const int64_t kept = length + (too_little ? 1 : 0);

@@ -128,6 +128,14 @@ TEST(KvCache, EmptyBatchOrLength_IsLegal) {
   }
 }
 
+TEST(KvCache, MoreThanTheMachineHas_IsRefusedWithWhatHelps) {
+  const CacheLayout layout = CacheLayout::Uniform(4, {8, 64, 64}, DType::kF16);
+  const std::vector<std::string> parts = {"not enough memory for a key/value cache of", "GiB", "a smaller context"};
+  ExpectRefused(ErrorCode::kCapacity, parts, [&] { ContiguousCache(layout, {.rows = 1 << 20, .max_len = 1 << 20}); });
+  ExpectRefused(ErrorCode::kCapacity, parts,
+                [&] { PagedCache(layout, {.rows = 1, .max_len = 64, .block_tokens = 256, .block_count = 1 << 30}); });
+}
+
 TEST_P(EveryCache, Truncate_RefusesLongerAndNegativeLengths) {
   const auto cache = Make(2, 40);
   AppendTokens(*cache, 1, Draw(5));

@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/aligned.h"
 #include "base/check.h"
 #include "base/fault.h"
 #include "cache/block_geometry.h"
 #include "cache/block_pool.h"
 #include "cache/block_reservation.h"
 #include "cache/block_table.h"
+#include "cache/cache_memory.h"
 #include "cache/row_moves.h"
 #include "cache/tile.h"
 #include "ekvi/cache.h"
@@ -62,8 +62,8 @@ struct PagedCache::Impl {
 
 PagedCache::Impl::Impl(const CacheLayout& layout, const PagedShape& shape)
     : geometry(layout, shape),
-      arena(PagedBytes(layout, shape)),
-      table_storage(TableBytes(shape)),
+      arena(PagedBytes(layout, shape), cache::kCacheTerms),
+      table_storage(TableBytes(shape), cache::kCacheTerms),
       pool(shape.block_count),
       reservation(shape.rows),
       moves(shape.rows) {
@@ -133,7 +133,7 @@ std::span<const int32_t> PagedCache::blocks(int row) const {
 int PagedCache::block_owners(int32_t block) const {
   if (block < 0 || block >= impl_->pool.block_count()) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("block {} does not exist", block),
-                fmt::format("the cache has {}", impl_->pool.block_count()));
+                fmt::format("the cache has {}", impl_->pool.block_count()), "a number below that, from 0 on");
   }
   return impl_->pool.owners(block);
 }

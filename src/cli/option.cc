@@ -101,7 +101,7 @@ std::vector<std::string_view> SplitWords(std::string_view words) {
 void CheckValue(const Option& option, std::string_view text, std::string_view origin) {
   if (!option.planned.empty() && text == option.planned) {
     throw Error(ErrorCode::kUnsupported, fmt::format("{} {} is not there yet", origin, text),
-                "this version takes " + Allowed(option));
+                "this version takes " + Allowed(option), "one of these");
   }
   if (IsWord(option, text)) return;
   switch (option.kind) {

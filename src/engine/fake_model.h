@@ -67,7 +67,9 @@ class FakeModel : public StepModel {
 
  private:
   void Check(const KvCache& cache, const StepRow& row) {
-    const auto invalid = [](std::string what) { throw Error(ErrorCode::kInvalidArgument, std::move(what)); };
+    const auto invalid = [](std::string what) {
+      throw Error(ErrorCode::kInvalidArgument, std::move(what), "", "what it has");
+    };
     if (row.row < 0 || row.row >= cache.rows()) invalid("row " + std::to_string(row.row) + " is outside the cache");
     for (size_t i = 0; i < row.tokens.size(); ++i) {
       if (row.tokens[i] < 0 || row.tokens[i] >= vocabulary()) {
@@ -76,7 +78,7 @@ class FakeModel : public StepModel {
     }
     counts_[static_cast<size_t>(row.row)] = static_cast<int64_t>(row.tokens.size());
     if (cache.length(row.row) + static_cast<int64_t>(row.tokens.size()) > context()) {
-      throw Error(ErrorCode::kCapacity, "positions past the context");
+      throw Error(ErrorCode::kCapacity, "positions past the context", "", "fewer tokens");
     }
   }
 

@@ -158,7 +158,8 @@ void Generator::Logits(Sequence& sequence, std::span<const int32_t> tokens, std:
   if (Compute(sequence, first, out.data()) == StepEnd::kCancelled) {
     const int64_t computed = std::max<int64_t>(0, sequence.cached() - first);
     throw Error(ErrorCode::kCancelled, "the computation of logits was cancelled",
-                fmt::format("{} of {} tokens were computed", computed, tokens.size()));
+                fmt::format("{} of {} tokens were computed", computed, tokens.size()),
+                "the same call again: the sequence is as it was before it");
   }
   rollback.Keep();
 }

@@ -69,7 +69,7 @@ Sampler::Sampler(const SamplingOptions& options, int vocabulary) : options_(opti
   CheckSampling(options, vocabulary);
   if (vocabulary > kVocabularyMax) {
     throw Error(ErrorCode::kUnsupported, "the vocabulary is too large to sample from",
-                fmt::format("{} tokens, at most {}", vocabulary, kVocabularyMax));
+                fmt::format("{} tokens, at most {}", vocabulary, kVocabularyMax), "a model with a smaller vocabulary");
   }
   candidates_.reserve(MaxCandidates(options, vocabulary));
   const bool penalty = options.repetition_penalty != 1;

@@ -12,6 +12,7 @@
 #include "files/gguf_test_builder.h"
 #include "files/reader_expect_error.h"
 #include "shared_path.h"
+#include "temporary_folder.h"
 
 namespace ekvi::files {
 namespace {
@@ -88,10 +89,7 @@ TEST(GgufBad, ModelFaults_ParseAndAreSeenByTypedAccess) {
               [&] { bare.RequireString("general.architecture"); });
 }
 
-std::string GoodFile() {
-  std::ifstream stream(testing::SharedPath("models/bad/good.gguf"), std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
+std::string GoodFile() { return testing::ContentOf(testing::SharedPath("models/bad/good.gguf")); }
 
 // Only the zeros that fill up the end may be missing.
 TEST(BR_45, FileCutAtAnyByte_IsRefused) {

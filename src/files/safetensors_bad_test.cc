@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "base/random.h"
 #include "files/gguf_test_builder.h"
 #include "files/reader_expect_error.h"
 #include "files/safetensors.h"
 #include "shared_path.h"
+#include "temporary_folder.h"
 
 namespace ekvi::files {
 namespace {
@@ -197,10 +197,7 @@ TEST(SafetensorsBad, SharedFiles_AreRefusedByName) {
               [&] { integers.ReadF64("model.layers.0.self_attn.v_proj.weight"); });
 }
 
-std::string GoodFile() {
-  std::ifstream stream(testing::SharedPath("models/bad/good/model.safetensors"), std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
+std::string GoodFile() { return testing::ContentOf(testing::SharedPath("models/bad/good/model.safetensors")); }
 
 TEST(BR_45, SafetensorsCutAtAnyByte_IsRefused) {
   EKVI_SKIP_WITHOUT(testing::SharedPath("models/bad/good"));

@@ -13,17 +13,13 @@
 #include "files/reader_expect_error.h"
 #include "files/safetensors_writer.h"
 #include "shared_path.h"
+#include "temporary_folder.h"
 
 namespace ekvi::files {
 namespace {
 
 std::filesystem::path TemporaryPath(std::string_view name) {
   return std::filesystem::temp_directory_path() / ("ekvi_" + std::to_string(::getpid()) + "_" + std::string(name));
-}
-
-std::string ReadFile(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 std::string File(std::string_view json, std::string_view data) {
@@ -79,9 +75,9 @@ TEST(SafetensorsWriter, OrderOfCalls_DoesNotChangeTheFile) {
   two.Add("c", {1}, std::span<const int64_t>(i64));
   const auto path = TemporaryPath("order.safetensors");
   one.Write(path);
-  const std::string first = ReadFile(path);
+  const std::string first = testing::ContentOf(path);
   two.Write(path);
-  EXPECT_EQ(ReadFile(path), first);
+  EXPECT_EQ(testing::ContentOf(path), first);
   const std::string json = R"({"__metadata__":{"x":"1","y":"2"},"c":{"dtype":"I64","shape":[1],"data_offsets":[0,8]},)"
                            R"("a":{"dtype":"F32","shape":[1,2],"data_offsets":[8,16]},)"
                            R"("b":{"dtype":"F32","shape":[2],"data_offsets":[16,24]}})";

@@ -23,19 +23,21 @@ constexpr std::string_view kMetadataKey = "__metadata__";
 
 Error BadTensor(std::string_view name, std::string_view what, std::string numbers) {
   return Error(ErrorCode::kInvalidArgument, fmt::format("safetensors tensor {}: {}", Quote(name), what),
-               std::move(numbers));
+               std::move(numbers), "a name of its own, and a shape of as many values as there are");
 }
 
 void RequireUtf8(std::string_view text) {
   if (base::IsUtf8(text)) return;
-  throw Error(ErrorCode::kInvalidArgument, fmt::format("safetensors header: {} is not UTF-8", Quote(text)));
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("safetensors header: {} is not UTF-8", Quote(text)), "",
+              "names and metadata in UTF-8");
 }
 
 }  // namespace
 
 void SafetensorsWriter::AddMetadata(std::string key, std::string value) {
   if (std::ranges::find(metadata_, key, &std::pair<std::string, std::string>::first) != metadata_.end()) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("safetensors metadata {}: stands already", Quote(key)));
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("safetensors metadata {}: stands already", Quote(key)), "",
+                "another key, or one value for it");
   }
   metadata_.emplace_back(std::move(key), std::move(value));
 }

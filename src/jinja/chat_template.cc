@@ -40,7 +40,7 @@ jinja::Value ReadVariables(std::string_view variables) {
     jinja::Value value = jinja::ReadJson(variables, "the template's input");
     if (value.IsDict()) return value;
   } catch (const jinja::Failure& failure) {
-    throw Error(failure.code, failure.message, "", failure.hint.empty() ? kExample : failure.hint);
+    throw Error(failure.code, failure.message, failure.hint, kExample);
   }
   throw Error(ErrorCode::kInvalidArgument, "the template's input is no JSON object", "", kExample);
 }

@@ -40,7 +40,7 @@ locale_t CLocale() {
 std::string FormatLocalTime(std::string_view format, std::chrono::system_clock::time_point time) {
   using std::chrono::microseconds;
   if (format.find('\0') != std::string_view::npos)  // strftime would end there
-    throw Error(ErrorCode::kInvalidArgument, "a time's format has a NUL byte");
+    throw Error(ErrorCode::kInvalidArgument, "a time's format has a NUL byte", "", "a format without it");
   const auto since = std::chrono::duration_cast<microseconds>(time.time_since_epoch()).count();
   const int64_t fraction = ((since % 1'000'000) + 1'000'000) % 1'000'000;
   const auto seconds = static_cast<std::time_t>((since - fraction) / 1'000'000);
@@ -52,7 +52,7 @@ std::string FormatLocalTime(std::string_view format, std::chrono::system_clock::
   const size_t bytes = ::strftime_l(text.data(), text.size(), adapted.c_str(), &local, CLocale());
   if (bytes == 0) {
     throw Error(ErrorCode::kInvalidArgument, "a time's format gives too long a text",
-                fmt::format("more than {} bytes", kLongest));
+                fmt::format("more than {} bytes", kLongest), "a shorter format");
   }
   return std::string(text.data(), bytes - 1);
 }

@@ -15,7 +15,8 @@ constexpr int64_t kMaxLayers = 1024, kMaxHeads = 1024, kMaxHeadDim = 1024, kMaxE
 constexpr int64_t kMaxContext = int64_t{1} << 24, kMaxVocabulary = int64_t{1} << 22, kMaxWidth = int64_t{1} << 22;
 
 [[noreturn]] void Refuse(const std::string& field, const std::string& why) {
-  throw Error(ErrorCode::kInvalidArgument, "model configuration: " + field + " " + why);
+  throw Error(ErrorCode::kInvalidArgument, "model configuration: " + field + " " + why, "",
+              "a value in the range that config.h states");
 }
 
 // The fields of one part of the configuration, named by their path.

@@ -184,8 +184,8 @@ Linear<T>::Linear(const MatrixView& matrix, std::vector<T> bias, base::ThreadPoo
   panel_bytes_ = PanelBytes(format_, inputs_);
   const std::string tensor = fmt::format("{}{}tensor {}", matrix.file, matrix.file.empty() ? "" : ": ", matrix.name);
   const auto bytes = base::CheckedMul<size_t>(CeilDiv(outputs_, kLanes), panel_bytes_);
-  if (!bytes) throw Error(ErrorCode::kCapacity, tensor + " is too large to pack");
-  panels_ = arena != nullptr ? arena->Take(*bytes) : base::AlignedBuffer(*bytes);
+  if (!bytes) throw Error(ErrorCode::kCapacity, tensor + " is too large to pack", "", std::string(kWeightTerms.hint));
+  panels_ = arena != nullptr ? arena->Take(*bytes) : base::AlignedBuffer(*bytes, kWeightTerms);
   if (const auto bad = PackPanels<T>(matrix, panels_.data(), pool)) {
     throw Error(ErrorCode::kCorrupt, tensor + " holds a value that is not finite",
                 fmt::format("output {}, input {} of {} × {}", bad->output, bad->input, outputs_, inputs_),

@@ -44,6 +44,11 @@ struct Workshop {
   void Reserve(int64_t rows, int64_t inputs) const;
 };
 
+// Of memory for packed weights.
+inline constexpr base::MemoryTerms kWeightTerms = {
+    .what = "packed weights",
+    .hint = "a smaller model, one quantized to fewer bits, other programs closed, or a machine with more memory"};
+
 // T is float or double. Movable; read-only once built, then any number of threads may use it.
 template <typename T>
 class Linear {

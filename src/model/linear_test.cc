@@ -239,5 +239,25 @@ TEST(Linear, Faults_ChangeTheOutput) {
   }
 }
 
+// Of the arena's memory and of memory of its own: what to try is about models, not about caches.
+TEST(Linear, MemoryThatIsNotAvailable_IsRefusedWithWhatHelps) {
+  base::MemoryTerms terms = kWeightTerms;
+  terms.limits = [] { return base::MemoryLimits{.total = 0, .available = 1, .limited_by = "the test"}; };
+  base::ThreadPool pool(1);
+  base::Arena arena(terms);
+  for (const int64_t outputs : {16, 4096}) {  // in a stretch, and as large as one
+    const Stored matrix = RandomMatrix(outputs, 1024, Format::kF32, 1);
+    try {
+      const Linear<float> linear(matrix.view, {}, pool, BlockArithmetic::kFloat, &arena);
+      ADD_FAILURE() << "memory that is not available was given";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kCapacity);
+      EXPECT_TRUE(error.summary().starts_with("not enough memory for packed weights of ")) << error.what();
+      EXPECT_NE(error.numbers().find("available now: 1 bytes"), std::string::npos) << error.what();
+      EXPECT_TRUE(error.hint().starts_with("a smaller model, one quantized to fewer bits")) << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ekvi::model

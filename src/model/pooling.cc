@@ -11,7 +11,8 @@ namespace ekvi::model {
 
 int64_t KeptTokens(std::span<const uint8_t> mask, int64_t tokens, int row) {
   const auto refuse = [&](const char* what, std::string numbers) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("pooling mask of row {}: {}", row, what), std::move(numbers));
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("pooling mask of row {}: {}", row, what), std::move(numbers),
+                "a 1 for each token, then a 0 for each slot of padding");
   };
   if (static_cast<int64_t>(mask.size()) != tokens) {
     refuse("its length is not the row's", fmt::format("mask {}, tokens {}", mask.size(), tokens));

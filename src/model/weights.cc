@@ -205,7 +205,7 @@ class Loader {
   const TensorSource& source_;
   base::ThreadPool& pool_;
   BlockArithmetic arithmetic_;
-  mutable base::Arena arena_;  // SmolLM2's matrices are smaller than a huge page each
+  mutable base::Arena arena_{kWeightTerms};  // SmolLM2's matrices are smaller than a huge page each
 };
 
 template <typename T>

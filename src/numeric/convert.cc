@@ -167,9 +167,7 @@ inline BF16 RoundToBF16(float value) {
   const uint32_t quiet = bits >> 16 | 0x40;
   return {static_cast<uint16_t>((bits & 0x7FFFFFFF) > 0x7F800000 ? quiet : rounded)};
 }
-inline BF16 RoundToBF16(double value) {
-  return {RoundBits<DoubleBits, BF16Bits>(std::bit_cast<uint64_t>(value))};
-}
+inline BF16 RoundToBF16(double value) { return {RoundBits<DoubleBits, BF16Bits>(std::bit_cast<uint64_t>(value))}; }
 
 }  // namespace
 
@@ -195,9 +193,12 @@ BF16 ToBF16(double value) { return RoundToBF16(value); }
 template <typename T>
 void Widen(DType type, const std::byte* from, T* to, size_t count) {
   switch (type) {
-    case DType::kF64: return WidenPlain<double>(from, to, count);
-    case DType::kF32: return WidenPlain<float>(from, to, count);
-    case DType::kF16: return WidenF16(from, to, count);
+    case DType::kF64:
+      return WidenPlain<double>(from, to, count);
+    case DType::kF32:
+      return WidenPlain<float>(from, to, count);
+    case DType::kF16:
+      return WidenF16(from, to, count);
     case DType::kBF16:
       for (size_t i = 0; i < count; ++i) to[i] = static_cast<T>(ToF32(Load<BF16>(from, i)));
       return;
@@ -207,9 +208,12 @@ void Widen(DType type, const std::byte* from, T* to, size_t count) {
 template <typename T>
 void Narrow(DType type, const T* from, std::byte* to, size_t count) {
   switch (type) {
-    case DType::kF64: return NarrowPlain<double>(from, to, count);
-    case DType::kF32: return NarrowPlain<float>(from, to, count);
-    case DType::kF16: return NarrowF16(from, to, count);
+    case DType::kF64:
+      return NarrowPlain<double>(from, to, count);
+    case DType::kF32:
+      return NarrowPlain<float>(from, to, count);
+    case DType::kF16:
+      return NarrowF16(from, to, count);
     case DType::kBF16:
       for (size_t i = 0; i < count; ++i) Store(RoundToBF16(from[i]), to, i);
       return;

@@ -13,9 +13,13 @@
 namespace ekvi::numeric {
 
 // IEEE 754 binary16, as bits.
-struct F16 { uint16_t bits; };
+struct F16 {
+  uint16_t bits;
+};
 // The upper half of a binary32.
-struct BF16 { uint16_t bits; };
+struct BF16 {
+  uint16_t bits;
+};
 static_assert(sizeof(F16) == 2 && sizeof(BF16) == 2);
 
 float ToF32(F16 value);

@@ -2,8 +2,6 @@
 // every width. Method: dense sweeps over all magnitudes against the C library in a wider type (the worst error is
 // printed and recorded), a list of special values, and a naive vector type whose lanes are compared with the scalar bit
 // by bit.
-#include "numeric/math-inl.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -14,6 +12,7 @@
 #include <string>
 
 #include "base/random.h"
+#include "numeric/math-inl.h"
 #include "numeric/naive_vector.h"
 
 namespace ekvi::numeric {
@@ -95,14 +94,18 @@ double WorstUlpOfArgument(const char* name, T low, T high, const Ours& ours, con
 }
 
 template <typename W>
-W ExactSilu(W x) { return x / (1 + std::exp(-x)); }
+W ExactSilu(W x) {
+  return x / (1 + std::exp(-x));
+}
 template <typename W>
 W ExactGeluTanh(W x) {
   const W u = std::sqrt(2 / std::acos(W(-1))) * (x + W(0.044715L) * x * x * x);
   return x / (1 + std::exp(-2 * u));
 }
 template <typename W>
-W ExactGeluErf(W x) { return x / 2 * std::erfc(-x / std::sqrt(W(2))); }
+W ExactGeluErf(W x) {
+  return x / 2 * std::erfc(-x / std::sqrt(W(2)));
+}
 
 template <typename T>
 class Math : public ::testing::Test {};
@@ -112,50 +115,63 @@ TYPED_TEST_SUITE(Math, Types);
 TYPED_TEST(Math, Exp_IsExactToItsBound) {
   using T = TypeParam;
   const T most = sizeof(T) == 4 ? T(88.73) : T(709.79);
-  EXPECT_LE(WorstUlp<T>("Exp", T(1e-6), most, [](T x) { return Exp(x); }, [](auto x) { return std::exp(x); }),
+  EXPECT_LE(WorstUlp<T>(
+                "Exp", T(1e-6), most, [](T x) { return Exp(x); }, [](auto x) { return std::exp(x); }),
             sizeof(T) == 4 ? 2 : 1);
 }
 
 TYPED_TEST(Math, Tanh_IsExactToItsBound) {
   using T = TypeParam;
-  EXPECT_LE(WorstUlp<T>("Tanh", T(1e-30), T(40), [](T x) { return Tanh(x); }, [](auto x) { return std::tanh(x); }),
+  EXPECT_LE(WorstUlp<T>(
+                "Tanh", T(1e-30), T(40), [](T x) { return Tanh(x); }, [](auto x) { return std::tanh(x); }),
             2.6);
 }
 
 TYPED_TEST(Math, Sigmoid_IsExactToItsBound) {
   using T = TypeParam;
   const T most = sizeof(T) == 4 ? T(87) : T(708);
-  EXPECT_LE(WorstUlp<T>("Sigmoid", T(1e-6), most, [](T x) { return Sigmoid(x); },
-                        [](auto x) { return 1 / (1 + std::exp(-x)); }),
-            sizeof(T) == 4 ? 3.5 : 2.5);
+  EXPECT_LE(
+      WorstUlp<T>(
+          "Sigmoid", T(1e-6), most, [](T x) { return Sigmoid(x); }, [](auto x) { return 1 / (1 + std::exp(-x)); }),
+      sizeof(T) == 4 ? 3.5 : 2.5);
 }
 
 TYPED_TEST(Math, Erf_IsExactToItsBound) {
   using T = TypeParam;
-  EXPECT_LE(WorstUlp<T>("Erf", T(1e-30), T(8), [](T x) { return Erf(x); }, [](auto x) { return std::erf(x); }),
+  EXPECT_LE(WorstUlp<T>(
+                "Erf", T(1e-30), T(8), [](T x) { return Erf(x); }, [](auto x) { return std::erf(x); }),
             sizeof(T) == 4 ? 3.2 : 2.5);
 }
 
 TYPED_TEST(Math, Silu_IsExactToItsBound) {
   using T = TypeParam;
   const T most = sizeof(T) == 4 ? T(87) : T(708);
-  EXPECT_LE(WorstUlp<T>("Silu", T(1e-30), most, [](T x) { return Silu(x); }, [](auto x) { return ExactSilu(x); }),
+  EXPECT_LE(WorstUlp<T>(
+                "Silu", T(1e-30), most, [](T x) { return Silu(x); }, [](auto x) { return ExactSilu(x); }),
             sizeof(T) == 4 ? 3.6 : 2.5);
 }
 
 TYPED_TEST(Math, GeluTanh_IsExactToItsBound) {
   using T = TypeParam;
   const auto exact = [](auto x) { return ExactGeluTanh(x); };
-  EXPECT_LE(WorstUlp<T>("GeluTanh_below_1", T(1e-30), T(1), [](T x) { return GeluTanh(x); }, exact), 3);
+  EXPECT_LE(WorstUlp<T>(
+                "GeluTanh_below_1", T(1e-30), T(1), [](T x) { return GeluTanh(x); }, exact),
+            3);
   // The relative error of 2u, up to 25 here, is multiplied by 2u in the result: still below 10^-14 for double.
-  EXPECT_LE(WorstUlp<T>("GeluTanh_below_6", T(1), T(6), [](T x) { return GeluTanh(x); }, exact), 64);
-  EXPECT_LE(WorstUlpOfArgument<T>("GeluTanh", T(1e-30), T(100), [](T x) { return GeluTanh(x); }, exact), 2);
+  EXPECT_LE(WorstUlp<T>(
+                "GeluTanh_below_6", T(1), T(6), [](T x) { return GeluTanh(x); }, exact),
+            64);
+  EXPECT_LE(WorstUlpOfArgument<T>(
+                "GeluTanh", T(1e-30), T(100), [](T x) { return GeluTanh(x); }, exact),
+            2);
 }
 
 TYPED_TEST(Math, GeluErf_IsExactToItsBound) {
   using T = TypeParam;
   const auto exact = [](auto x) { return ExactGeluErf(x); };
-  EXPECT_LE(WorstUlpOfArgument<T>("GeluErf", T(1e-30), T(100), [](T x) { return GeluErf(x); }, exact), 2);
+  EXPECT_LE(WorstUlpOfArgument<T>(
+                "GeluErf", T(1e-30), T(100), [](T x) { return GeluErf(x); }, exact),
+            2);
 }
 
 // What PyTorch and others compute, term by term: parity of the f64 oracle needs 10^-14 of max(|x|, 1).
@@ -202,8 +218,8 @@ TYPED_TEST(Math, Exp_AtItsEdges) {
 TYPED_TEST(Math, Nan_StaysInEveryFunction) {
   using T = TypeParam;
   for (const T nan : {Limits<T>::quiet_NaN(), -Limits<T>::quiet_NaN()}) {
-    for (const T result : {Exp(nan), ExpNonPositive(nan), Tanh(nan), Sigmoid(nan), Erf(nan), Silu(nan), GeluTanh(nan),
-                           GeluErf(nan)}) {
+    for (const T result :
+         {Exp(nan), ExpNonPositive(nan), Tanh(nan), Sigmoid(nan), Erf(nan), Silu(nan), GeluTanh(nan), GeluErf(nan)}) {
       EXPECT_TRUE(std::isnan(result));
     }
   }

@@ -68,10 +68,14 @@ SineCosine SinCos(double x) {
   const double sine = Fma(r * z, math::Horner(z, Table::kSin), r);
   const double cosine = Fma(z * z, math::Horner(z, Table::kCos), Fma(-0.5, z, 1.0));
   switch (static_cast<int64_t>(quarters) & 3) {
-    case 0: return {sine, cosine};
-    case 1: return {cosine, -sine};
-    case 2: return {-sine, -cosine};
-    default: return {-cosine, sine};
+    case 0:
+      return {sine, cosine};
+    case 1:
+      return {cosine, -sine};
+    case 2:
+      return {-sine, -cosine};
+    default:
+      return {-cosine, sine};
   }
 }
 

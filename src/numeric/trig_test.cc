@@ -79,9 +79,8 @@ TEST(BR_69, AngleTableAtLargePositions_HasOnlyTheRoundingOfItsStorage) {
         for (int pair = 0; pair < dim / 2; ++pair) {
           const auto [sine, cosine] = SinCos(position * Pow(base, -2.0 * pair / dim));
           const long double angle = position * std::pow(static_cast<long double>(base), -2.0L * pair / dim);
-          const auto error = static_cast<double>(
-              std::max(std::abs(static_cast<float>(sine) - std::sin(angle)),
-                       std::abs(static_cast<float>(cosine) - std::cos(angle))));
+          const auto error = static_cast<double>(std::max(std::abs(static_cast<float>(sine) - std::sin(angle)),
+                                                          std::abs(static_cast<float>(cosine) - std::cos(angle))));
           ASSERT_LE(error, position * 0x1p-23 + 1e-6) << position << " pair " << pair << " of " << dim;
           worst = std::max(worst, error);
         }

@@ -46,7 +46,8 @@ void CheckField(std::string_view field, int64_t value, Limits limits) {
   if (limits.least <= value && value <= limits.most) return;
   throw Error(ErrorCode::kInvalidArgument, fmt::format("{} = {} is out of range", field, value),
               limits.most == INT64_MAX ? fmt::format("at least {}", limits.least)
-                                       : fmt::format("{} to {}", limits.least, limits.most));
+                                       : fmt::format("{} to {}", limits.least, limits.most),
+              "a value in that range");
 }
 
 constexpr Limits kCount{1, INT32_MAX};
@@ -100,7 +101,8 @@ CacheLayout CacheLayout::Uniform(int layer_count, LayerShape shape, DType dtype)
 }
 
 void CheckLayout(const CacheLayout& layout) {
-  if (layout.layers.empty()) throw Error(ErrorCode::kInvalidArgument, "a key/value cache needs at least one layer");
+  if (layout.layers.empty())
+    throw Error(ErrorCode::kInvalidArgument, "a key/value cache needs at least one layer", "none", "one layer or more");
   for (size_t i = 0; i < layout.layers.size(); ++i) CheckLayer(i, layout.layers[i]);
   CheckType("dtype_k", layout.dtype_k);
   CheckType("dtype_v", layout.dtype_v);

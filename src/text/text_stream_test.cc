@@ -5,20 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "files/reader_expect_error.h"
-#include "shared_path.h"
-#include "text/test_vocabulary.h"
+#include "text/tokenizer_testing.h"
 
 namespace ekvi::text {
 namespace {
-
-using Ids = std::vector<int32_t>;
-
-const std::filesystem::path kLlamaFile = testing::SharedPath("tokenizers/llama-spm.gguf");
-const std::filesystem::path kStoriesFile = testing::SharedPath("models/stories260K.gguf");
-
-// The vocabulary of Llama 2 (32,000 pieces) and that of a small trained model (512 pieces).
-std::unique_ptr<Tokenizer> LlamaTokenizer() { return OpenTokenizer(kLlamaFile); }
-std::unique_ptr<Tokenizer> StoriesTokenizer() { return OpenTokenizer(kStoriesFile); }
 
 TEST(BR_54, RandomTokens_StreamTheTextOfDecodingAtOnce) {
   EKVI_SKIP_WITHOUT(kLlamaFile);

@@ -14,7 +14,8 @@ constexpr size_t kTextBytesMax = size_t{64} << 20;
 
 [[noreturn]] void Refuse(const Vocabulary& vocabulary, int32_t token, std::string_view where) {
   throw Error(ErrorCode::kInvalidArgument, fmt::format("token id {}{} is outside the vocabulary", token, where),
-              fmt::format("ids are 0 to {}", vocabulary.size() - 1));
+              fmt::format("ids are 0 to {}", vocabulary.size() - 1),
+              "ids that this vocabulary gave: each model has its own");
 }
 
 int32_t Checked(const Vocabulary& vocabulary, int32_t token) {

@@ -2,14 +2,11 @@
 // Method: random text of all of Unicode through every public vocabulary of the shared material, cut at every token.
 #include <gtest/gtest.h>
 
-#include "shared_path.h"
 #include "text/gguf/pre_tokenizer_names.h"
-#include "text/test_vocabulary.h"
+#include "text/tokenizer_testing.h"
 
 namespace ekvi::text {
 namespace {
-
-using Ids = std::vector<int32_t>;
 
 std::vector<std::filesystem::path> Vocabularies() {
   std::vector<std::filesystem::path> files;

@@ -4,55 +4,24 @@
 #include "text/gguf/bpe_tokenizer.h"
 
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
-#include "files/gguf_test_builder.h"
 #include "files/reader_expect_error.h"
-#include "shared_path.h"
-#include "text/test_vocabulary.h"
+#include "text/tokenizer_testing.h"
 #include "text/unicode/byte_alphabet.h"
 
 namespace ekvi::text {
 namespace {
 
-using Ids = std::vector<int32_t>;
-
-constexpr EncodeOptions kPlain{.begin = false};
-constexpr EncodeOptions kSpecial{.begin = false, .special = true};
-
 std::filesystem::path SharedVocabulary(const std::string& name) {
   return testing::SharedPath("tokenizers/" + name + ".gguf");
 }
 
-std::vector<std::string> ReadParts(const std::filesystem::path& path, const std::string& separator) {
-  std::ifstream stream(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  std::vector<std::string> parts;
-  size_t at = 0;
-  for (size_t next; (next = text.find(separator, at)) != std::string::npos; at = next + separator.size()) {
-    parts.push_back(text.substr(at, next - at));
-  }
-  parts.push_back(text.substr(at));
-  return parts;
-}
-
 TEST(BpeTokenizer, ReferenceInputs_GiveTheReferenceIds) {
   for (const char* name : {"gpt-2", "llama-bpe", "qwen2", "starcoder"}) {
-    const auto file = SharedVocabulary(name);
-    EKVI_SKIP_WITHOUT(file);
-    const auto tokenizer = OpenTokenizer(file);
-    const auto inputs = ReadParts(file.string() + ".inp", "\n__ggml_vocab_test__\n");
-    const auto outputs = ReadParts(file.string() + ".out", "\n");
-    for (size_t i = 0; i < std::min(inputs.size(), outputs.size()); ++i) {
-      std::istringstream line(outputs[i]);
-      const Ids wanted{std::istream_iterator<int32_t>(line), {}};
-      EXPECT_EQ(tokenizer->Encode(inputs[i], kPlain), wanted) << name << ", input " << i << ": " << inputs[i];
-      EXPECT_EQ(tokenizer->Decode(wanted), inputs[i]);
-    }
+    EKVI_SKIP_WITHOUT(SharedVocabulary(name));
+    EXPECT_GE(ExpectReferenceIds(SharedVocabulary(name)), 45u) << name;
   }
 }
 
@@ -100,26 +69,11 @@ TEST(BR_87, LongRunsOnASmallStack_AreEncoded) {
     while (text.size() < 131072) text += part;
     texts.push_back(text);
   }
-  struct Work {
-    const Tokenizer& tokenizer;
-    const std::vector<std::string>& texts;
-    bool same = true;
-  } work{*tokenizer, texts};
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  ASSERT_EQ(pthread_attr_setstacksize(&attributes, 256 << 10), 0);
-  pthread_t thread;
-  const auto run = [](void* argument) -> void* {
-    Work& work = *static_cast<Work*>(argument);
-    for (const std::string& text : work.texts) {
-      work.same = work.same && work.tokenizer.Decode(work.tokenizer.Encode(text, kPlain)) == text;
+  OnSmallStack([&] {
+    for (const std::string& text : texts) {
+      ASSERT_TRUE(tokenizer->Decode(tokenizer->Encode(text, kPlain)) == text) << text.substr(0, 8);
     }
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attributes, run, &work), 0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
-  EXPECT_TRUE(work.same);
+  });
 }
 
 // Joins the best pair again and again, found by searching all of them.
@@ -188,8 +142,7 @@ struct BpeFile {
     builder.String("tokenizer.ggml.model", "gpt2").String("tokenizer.ggml.pre", pre);
     builder.Strings("tokenizer.ggml.tokens", tokens).Items("tokenizer.ggml.token_type", 5, types);
     builder.Strings("tokenizer.ggml.merges", merges);
-    const std::string bytes = builder.Build();
-    return LoadTokenizer(files::GgufFile::Borrow(files::AsBytes(bytes), "memory.gguf"));
+    return LoadBuilt(builder);
   }
 };
 

@@ -4,10 +4,8 @@
 
 #include <cmath>
 
-#include "files/gguf_test_builder.h"
 #include "files/reader_expect_error.h"
-#include "shared_path.h"
-#include "text/tokenizer.h"
+#include "text/tokenizer_testing.h"
 
 namespace ekvi::text {
 namespace {
@@ -21,7 +19,7 @@ struct Keys {
   std::optional<uint32_t> begin = 1, end = 2, unknown = 0, end_of_turn;
   std::optional<bool> add_begin, add_space_prefix;
 
-  std::string Build() const {
+  std::unique_ptr<Tokenizer> Load() const {
     files::GgufBuilder builder;
     if (model) builder.String("tokenizer.ggml.model", *model);
     if (tokens) builder.Strings("tokenizer.ggml.tokens", *tokens);
@@ -33,16 +31,9 @@ struct Keys {
     if (end_of_turn) builder.U32("tokenizer.ggml.eot_token_id", *end_of_turn);
     if (add_begin) builder.Bool("tokenizer.ggml.add_bos_token", *add_begin);
     if (add_space_prefix) builder.Bool("tokenizer.ggml.add_space_prefix", *add_space_prefix);
-    return builder.Build();
-  }
-
-  std::unique_ptr<Tokenizer> Load() const {
-    const std::string bytes = Build();
-    return LoadTokenizer(files::GgufFile::Borrow(files::AsBytes(bytes), "memory.gguf"));
+    return LoadBuilt(builder);
   }
 };
-
-using Ids = std::vector<int32_t>;
 
 TEST(LoadTokenizer, SoundFile_HasItsPiecesAndIds) {
   Keys keys;

@@ -4,15 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include "files/gguf_test_builder.h"
 #include "files/reader_expect_error.h"
 #include "text/hf/hf_tokenizer.h"
-#include "text/test_vocabulary.h"
+#include "text/tokenizer_testing.h"
 
 namespace ekvi::text {
 namespace {
-
-using Ids = std::vector<int32_t>;
 
 struct Small {
   std::vector<std::string> pieces = {"<pad>", "<eos>", "<bos>", "<unk>"};
@@ -49,8 +46,7 @@ struct Small {
     builder.Strings("tokenizer.ggml.merges", lines).Items("tokenizer.ggml.token_type", 5, types);
     builder.U32("tokenizer.ggml.unknown_token_id", 3).U32("tokenizer.ggml.bos_token_id", 2);
     builder.Bool("tokenizer.ggml.add_bos_token", true);
-    const std::string bytes = builder.Build();
-    return LoadTokenizer(files::GgufFile::Borrow(std::as_bytes(std::span(bytes)), "small.gguf"));
+    return LoadBuilt(builder);
   }
 
   static std::string Quoted(const std::string& text) {

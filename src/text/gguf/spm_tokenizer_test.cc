@@ -4,63 +4,20 @@
 #include "text/gguf/spm_tokenizer.h"
 
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include <algorithm>
-#include <fstream>
 #include <list>
-#include <sstream>
 
 #include "files/reader_expect_error.h"
-#include "shared_path.h"
 #include "text/model/spm_merger.h"
-#include "text/test_vocabulary.h"
+#include "text/tokenizer_testing.h"
 
 namespace ekvi::text {
 namespace {
 
-using Ids = std::vector<int32_t>;
-
-const std::filesystem::path kLlamaFile = testing::SharedPath("tokenizers/llama-spm.gguf");
-const std::filesystem::path kStoriesFile = testing::SharedPath("models/stories260K.gguf");
-
-// The vocabulary of Llama 2 (32,000 pieces) and that of a small trained model (512 pieces).
-std::unique_ptr<Tokenizer> LlamaTokenizer() { return OpenTokenizer(kLlamaFile); }
-std::unique_ptr<Tokenizer> StoriesTokenizer() { return OpenTokenizer(kStoriesFile); }
-
-constexpr EncodeOptions kPlain{.begin = false};
-constexpr EncodeOptions kSpecial{.begin = false, .special = true};
-
-std::string ReadFile(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-std::vector<std::string> SplitText(const std::string& text, const std::string& separator) {
-  std::vector<std::string> parts;
-  size_t at = 0;
-  for (size_t next; (next = text.find(separator, at)) != std::string::npos; at = next + separator.size()) {
-    parts.push_back(text.substr(at, next - at));
-  }
-  parts.push_back(text.substr(at));
-  return parts;
-}
-
 TEST(SpmTokenizer, ReferenceInputs_GiveTheReferenceIds) {
   EKVI_SKIP_WITHOUT(kLlamaFile);
-  const auto tokenizer = LlamaTokenizer();
-  const auto base = testing::SharedPath("tokenizers/llama-spm.gguf").string();
-  const auto inputs = SplitText(ReadFile(base + ".inp"), "\n__ggml_vocab_test__\n");
-  const auto outputs = SplitText(ReadFile(base + ".out"), "\n");
-  int count = 0;
-  for (size_t i = 0; i < std::min(inputs.size(), outputs.size()); ++i) {
-    std::istringstream line(outputs[i]);
-    const Ids wanted{std::istream_iterator<int32_t>(line), {}};
-    EXPECT_EQ(tokenizer->Encode(inputs[i], kPlain), wanted) << "input " << i << ": " << inputs[i];
-    EXPECT_EQ(tokenizer->DecodeBytes(wanted), inputs[i]);
-    ++count;
-  }
-  EXPECT_GE(count, 45);
+  EXPECT_GE(ExpectReferenceIds(kLlamaFile), 45u);
 }
 
 TEST(BR_49, LeadingSpacesAndByteFallback_GiveTheseIds) {
@@ -114,7 +71,7 @@ TEST(SpmTokenizer, SmallVocabulary_WritesStories) {
   EKVI_SKIP_WITHOUT(kStoriesFile);
   const auto tokenizer = StoriesTokenizer();
   EXPECT_EQ(tokenizer->Description(), "llama (512 pieces)");
-  const std::string text = ReadFile(testing::SharedPath("models/stories260K.expected.txt"));
+  const std::string text = testing::ContentOf(testing::SharedPath("models/stories260K.expected.txt"));
   const Ids ids = tokenizer->Encode(text);
   EXPECT_EQ(ids.front(), 1);
   EXPECT_LT(ids.size(), text.size());
@@ -286,21 +243,6 @@ std::vector<std::string> LongRuns(size_t length) {
   while (accents.size() < length) accents += "e\xCC\x81";
   const auto run = [&](char c) { return std::string(length, c); };
   return {run('a'), run(' '), run('\n'), run('\xFF'), us, accents, marks};
-}
-
-// `work` runs on a thread with a stack of 256 KiB.
-void OnSmallStack(const std::function<void()>& work) {
-  pthread_attr_t attributes;
-  ASSERT_EQ(pthread_attr_init(&attributes), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attributes, 256 << 10), 0);
-  pthread_t thread;
-  const auto run = [](void* argument) -> void* {
-    (*static_cast<const std::function<void()>*>(argument))();
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attributes, run, const_cast<std::function<void()>*>(&work)), 0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
 }
 
 TEST(BR_87, LongRuns_NeedNoStack) {

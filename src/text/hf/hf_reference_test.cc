@@ -2,23 +2,12 @@
 // Method: ids that tools/tokenizer_reference.py wrote for small tokenizers of many kinds, and the shared models.
 #include <gtest/gtest.h>
 
-#include <fstream>
-
-#include "files/reader_expect_error.h"
-#include "shared_path.h"
 #include "text/hf/hf_json.h"
 #include "text/hf/hf_tokenizer.h"
-#include "text/test_vocabulary.h"
+#include "text/tokenizer_testing.h"
 
 namespace ekvi::text {
 namespace {
-
-using Ids = std::vector<int32_t>;
-
-std::string ReadFile(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 void ExpectCases(const Tokenizer& tokenizer, const JsonValue& kind, std::string_view name) {
   const JsonValue cases = kind.Require("cases");
@@ -34,7 +23,7 @@ void ExpectCases(const Tokenizer& tokenizer, const JsonValue& kind, std::string_
 }
 
 TEST(HfTokenizer, EveryKind_GivesTheReferenceIds) {
-  const JsonDocument document(ReadFile(std::filesystem::path(EKVI_SOURCE_DIR) / "tests/data/tokenizers.json"),
+  const JsonDocument document(testing::ContentOf(std::filesystem::path(EKVI_SOURCE_DIR) / "tests/data/tokenizers.json"),
                               "tokenizers.json");
   size_t count = 0;
   for (const auto element : document.root().Array()) {

@@ -17,7 +17,8 @@ bool AppendByteTokens(const ByteTokens& tokens, std::string_view text, std::vect
 
 Error CannotWrite(std::string_view text, size_t vocabulary_size) {
   return Error(ErrorCode::kUnsupported, fmt::format("the vocabulary cannot write {}", files::Quote(text)),
-               fmt::format("{} tokens, none for it, no unknown token", files::Digits(vocabulary_size)));
+               fmt::format("{} tokens, none for it, no unknown token", files::Digits(vocabulary_size)),
+               "text without it, or a model whose vocabulary has it");
 }
 
 }  // namespace ekvi::text

@@ -55,7 +55,7 @@ class WordLevelEncoder : public WordEncoder {
     const auto id = model_.texts_.Find(word);
     if (!id && !model_.unknown_) {
       throw Error(ErrorCode::kUnsupported, "the vocabulary cannot write " + files::Quote(word),
-                  "it has no such word and no unknown token");
+                  "it has no such word and no unknown token", "text without it, or a model whose vocabulary has it");
     }
     ids_.push_back(id ? *id : *model_.unknown_);
   }

@@ -20,6 +20,7 @@ bool EndsEntry(uint32_t unit) { return (unit >> 8 & 1) != 0; }
 uint32_t Label(uint32_t unit) { return unit & (0x80000000u | 0xFFu); }
 size_t Offset(uint32_t unit) { return static_cast<size_t>(unit >> 10) << ((unit & (1u << 9)) >> 6); }
 constexpr size_t kEntryBytesMax = 1024;  // those of public models have some twenty
+constexpr const char* kConvertAgain = "copy or download the tokenizer again, or convert it again";
 
 uint32_t Value(uint32_t unit) { return unit & 0x7FFFFFFFu; }
 
@@ -32,14 +33,15 @@ Charsmap::Charsmap(std::string_view blob) {
   if (trie_bytes > rest || trie_bytes % 4 != 0 || trie_bytes == 0) {
     throw Error(
         ErrorCode::kCorrupt, "the charsmap's trie does not fit",
-        fmt::format("{} bytes of trie in a charsmap of {}", files::Digits(trie_bytes), files::Digits(blob.size())));
+        fmt::format("{} bytes of trie in a charsmap of {}", files::Digits(trie_bytes), files::Digits(blob.size())),
+        kConvertAgain);
   }
   units_.resize(trie_bytes / 4);
   std::memcpy(units_.data(), blob.data() + sizeof(trie_bytes), trie_bytes);
   replacements_ = blob.substr(sizeof(trie_bytes) + trie_bytes);
   if (replacements_.find('\0') == std::string::npos || replacements_.back() != '\0') {
     throw Error(ErrorCode::kCorrupt, "the charsmap's last replacement has no end",
-                fmt::format("{} bytes of replacements", files::Digits(replacements_.size())));
+                fmt::format("{} bytes of replacements", files::Digits(replacements_.size())), kConvertAgain);
   }
 }
 
@@ -48,7 +50,7 @@ std::optional<Charsmap::Match> Charsmap::Find(std::string_view text, Want want) 
   size_t node = Offset(units_[0]);
   for (size_t at = 0; at < text.size(); ++at) {
     if (at == kEntryBytesMax) {
-      throw Error(ErrorCode::kCorrupt, "the charsmap has too long an entry", "over 1,024 bytes");
+      throw Error(ErrorCode::kCorrupt, "the charsmap has too long an entry", "over 1,024 bytes", kConvertAgain);
     }
     const auto byte = static_cast<unsigned char>(text[at]);
     node ^= byte;

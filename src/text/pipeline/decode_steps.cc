@@ -44,7 +44,7 @@ void ReplaceStep::Apply(std::string& text, TextPlace&) const {
   while (const auto match = pattern_->Next(text, walk)) {
     if (replaced.size() + content_.size() > kTokenBytesMax) {
       throw Error(ErrorCode::kUnsupported, "the tokenizer's decoder makes too long a text of one token",
-                  "more than 1 MiB");
+                  "more than 1 MiB", "another tokenizer: this one multiplies text");
     }
     replaced.append(text, done, match->begin - done).append(content_);
     done = match->end;

@@ -82,7 +82,7 @@ Regex::Regex(std::string_view pattern) {
                     PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error, &place, context.get());
   if (code->code == nullptr) {
     throw Error(ErrorCode::kUnsupported, fmt::format("the pattern {} is not understood", files::Quote(pattern)),
-                fmt::format("{}, near byte {} of {}", Message(error), place, translated.size()));
+                fmt::format("{}, near byte {} of {}", Message(error), place, translated.size()), kOtherPattern);
   }
   code->machine_code = pcre2_jit_compile(code->code, PCRE2_JIT_COMPLETE) == 0;
   code_ = std::move(code);

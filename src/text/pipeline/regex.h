@@ -14,6 +14,9 @@
 
 namespace ekvi::text {
 
+// What to try where a pattern is refused.
+inline constexpr const char* kOtherPattern = "the model's GGUF file, which names its pre-tokenizer, or another model";
+
 class Regex {
  public:
   // Error(kUnsupported) with the pattern and the place of what is not understood.

@@ -52,7 +52,7 @@ class Translator {
 
   [[noreturn]] void Refuse(std::string_view what) const {
     throw Error(ErrorCode::kUnsupported, fmt::format("the pattern {} has {}", files::Quote(pattern_), what),
-                fmt::format("at byte {} of {}", at_, pattern_.size()));
+                fmt::format("at byte {} of {}", at_, pattern_.size()), kOtherPattern);
   }
 
   // The inside of a class that a letter stands for; empty for other letters.

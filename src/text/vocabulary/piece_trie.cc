@@ -13,7 +13,8 @@ void PieceTrie::Add(std::string_view text, int32_t id) {
     if (next == kNowhere) {
       if (tokens_.size() == kNodesMax) {
         throw Error(ErrorCode::kUnsupported, "the vocabulary is too large",
-                    "over " + files::Digits(kNodesMax) + " different beginnings of pieces");
+                    "over " + files::Digits(kNodesMax) + " different beginnings of pieces",
+                    "a vocabulary of fewer or shorter pieces");
       }
       next = static_cast<uint32_t>(tokens_.size());
       tokens_.push_back(-1);

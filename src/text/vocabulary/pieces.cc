@@ -12,7 +12,8 @@ Pieces::Pieces(std::span<const std::string_view> texts) {
   for (const std::string_view text : texts) total += text.size();
   if (total > UINT32_MAX) {
     throw Error(ErrorCode::kUnsupported, "the vocabulary is too large",
-                files::Digits(total) + " bytes of pieces, at most " + files::Digits(UINT32_MAX));
+                files::Digits(total) + " bytes of pieces, at most " + files::Digits(UINT32_MAX),
+                "a vocabulary of fewer or shorter pieces");
   }
   auto bytes = std::make_shared_for_overwrite<char[]>(total);
   auto ends = std::make_shared<std::vector<uint32_t>>();

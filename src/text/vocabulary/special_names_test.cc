@@ -15,10 +15,27 @@ namespace {
 
 using Part = std::pair<std::string, int32_t>;  // -1: plain
 
-std::vector<Part> Split(const SpecialNames& specials, std::string_view text) {
+std::vector<Part> PartsOf(const std::vector<TextPart>& split) {
   std::vector<Part> parts;
-  for (const TextPart& part : specials.Split(text)) parts.emplace_back(part.text, part.token.value_or(-1));
+  for (const TextPart& part : split) parts.emplace_back(part.text, part.token.value_or(-1));
   return parts;
+}
+
+// A vocabulary without byte pieces (its own begin at 3), and its names: those found anywhere, and with control tokens.
+struct Names {
+  explicit Names(std::vector<TestPiece> names)
+      : pieces(TestVocabulary{std::move(names), false}.Build()),
+        anywhere(pieces, {PieceKind::kUserDefined}),
+        all(pieces, {PieceKind::kUserDefined, PieceKind::kControl}) {}
+
+  const Vocabulary pieces;
+  const SpecialNames anywhere, all;
+};
+
+std::string RandomWord(base::Random& random, uint64_t length) {
+  std::string text;
+  for (uint64_t i = 0; i < length; ++i) text += "abc"[random.Below(3)];
+  return text;
 }
 
 std::vector<Part> SplitBySearching(const Vocabulary& vocabulary, std::string_view text) {
@@ -46,62 +63,42 @@ std::vector<Part> SplitBySearching(const Vocabulary& vocabulary, std::string_vie
 TEST(SpecialNames, RandomOverlappingNames_AgreeWithASearch) {
   constexpr uint64_t kSeed = 12;
   base::Random random(kSeed);
-  const auto word = [&](uint64_t length) {
-    std::string text;
-    for (uint64_t i = 0; i < length; ++i) text += "abc"[random.Below(3)];
-    return text;
-  };
   for (int round = 0; round < 3000; ++round) {
-    TestVocabulary vocabulary;
-    vocabulary.bytes = false;
+    std::vector<TestPiece> pieces;
     for (uint64_t i = 0, n = random.Below(8); i < n; ++i)
-      vocabulary.pieces.push_back(UserDefined(word(random.Below(6))));
-    const Vocabulary pieces = vocabulary.Build();
-    const SpecialNames specials(pieces, {PieceKind::kUserDefined});
-    const std::string text = word(random.Below(30));
-    ASSERT_EQ(Split(specials, text), SplitBySearching(pieces, text))
+      pieces.push_back(UserDefined(RandomWord(random, random.Below(6))));
+    const Names names(std::move(pieces));
+    const std::string text = RandomWord(random, random.Below(30));
+    ASSERT_EQ(PartsOf(names.anywhere.Split(text)), SplitBySearching(names.pieces, text))
         << "seed " << kSeed << ", round " << round << ": " << text;
   }
 }
 
 TEST(SpecialNames, LongerNameThatBeginsLater_Wins) {
-  TestVocabulary vocabulary{{UserDefined("ab"), UserDefined("bcd")}, false};
-  const Vocabulary pieces = vocabulary.Build();
-  const SpecialNames specials(pieces, {PieceKind::kUserDefined});
-  EXPECT_EQ(Split(specials, "abcd"), (std::vector<Part>{{"a", -1}, {"bcd", 4}}));
-  EXPECT_EQ(Split(specials, "abc"), (std::vector<Part>{{"ab", 3}, {"c", -1}}));
-  EXPECT_EQ(Split(specials, ""), (std::vector<Part>{}));
+  const Names names({UserDefined("ab"), UserDefined("bcd")});
+  EXPECT_EQ(PartsOf(names.anywhere.Split("abcd")), (std::vector<Part>{{"a", -1}, {"bcd", 4}}));
+  EXPECT_EQ(PartsOf(names.anywhere.Split("abc")), (std::vector<Part>{{"ab", 3}, {"c", -1}}));
+  EXPECT_EQ(PartsOf(names.anywhere.Split("")), (std::vector<Part>{}));
 }
 
 TEST(SpecialNames, KindsNotAskedFor_ArePlainText) {
-  TestVocabulary vocabulary{{Control("<c>"), UserDefined("<u>")}, false};
-  const Vocabulary pieces = vocabulary.Build();
-  const SpecialNames always(pieces, {PieceKind::kUserDefined}),
-      both(pieces, {PieceKind::kUserDefined, PieceKind::kControl});
-  EXPECT_EQ(Split(always, "<c><u>"), (std::vector<Part>{{"<c>", -1}, {"<u>", 4}}));
-  EXPECT_EQ(Split(both, "<c><u>"), (std::vector<Part>{{"<c>", 3}, {"<u>", 4}}));
+  const Names names({Control("<c>"), UserDefined("<u>")});
+  EXPECT_EQ(PartsOf(names.anywhere.Split("<c><u>")), (std::vector<Part>{{"<c>", -1}, {"<u>", 4}}));
+  EXPECT_EQ(PartsOf(names.all.Split("<c><u>")), (std::vector<Part>{{"<c>", 3}, {"<u>", 4}}));
 }
 
 // The twin: what a name may cover is known byte by byte.
 TEST(SpecialNames, ForeignParts_HaveNoNamesThatReachIntoThem) {
   constexpr uint64_t kSeed = 13;
   base::Random random(kSeed);
-  const auto word = [&](uint64_t length) {
-    std::string text;
-    for (uint64_t i = 0; i < length; ++i) text += "abc"[random.Below(3)];
-    return text;
-  };
   for (int round = 0; round < 3000; ++round) {
-    TestVocabulary vocabulary;
-    vocabulary.bytes = false;
+    std::vector<TestPiece> pieces;
     for (uint64_t i = 0, n = random.Below(8); i < n; ++i) {
-      const std::string name = word(1 + random.Below(5));
-      vocabulary.pieces.push_back(random.Below(2) == 0 ? UserDefined(name) : Control(name));
+      const std::string name = RandomWord(random, 1 + random.Below(5));
+      pieces.push_back(random.Below(2) == 0 ? UserDefined(name) : Control(name));
     }
-    const Vocabulary pieces = vocabulary.Build();
-    const SpecialNames anywhere(pieces, {PieceKind::kUserDefined}),
-        all(pieces, {PieceKind::kUserDefined, PieceKind::kControl});
-    const std::string text = word(random.Below(30));
+    const Names names(std::move(pieces));
+    const std::string text = RandomWord(random, random.Below(30));
     std::vector<std::string_view> foreign;
     std::vector<bool> is_foreign(text.size());
     for (size_t at = random.Below(6); at < text.size(); at += 1 + random.Below(8)) {
@@ -111,42 +108,35 @@ TEST(SpecialNames, ForeignParts_HaveNoNamesThatReachIntoThem) {
       at += bytes;
     }
     std::string joined;
-    for (const TextPart& part : all.Split(text, {foreign, &anywhere})) {
+    for (const TextPart& part : names.all.Split(text, {foreign, &names.anywhere})) {
       const auto touched = std::ranges::any_of(std::views::iota(size_t{0}, part.text.size()),
                                                [&](size_t i) { return is_foreign[joined.size() + i]; });
-      const bool control = part.token && pieces.Kind(*part.token) == PieceKind::kControl;
+      const bool control = part.token && names.pieces.Kind(*part.token) == PieceKind::kControl;
       ASSERT_FALSE(control && touched) << "seed " << kSeed << ", round " << round << ": " << text;
       joined += part.text;
     }
     ASSERT_EQ(joined, text);
     const std::vector<std::string_view> whole = {text};
-    ASSERT_EQ(all.Split(text, {whole, &anywhere}).size(), anywhere.Split(text).size()) << "seed " << kSeed;
-    ASSERT_EQ(all.Split(text, {{}, &anywhere}).size(), all.Split(text).size()) << "seed " << kSeed;
+    ASSERT_EQ(names.all.Split(text, {whole, &names.anywhere}).size(), names.anywhere.Split(text).size())
+        << "seed " << kSeed;
+    ASSERT_EQ(names.all.Split(text, {{}, &names.anywhere}).size(), names.all.Split(text).size()) << "seed " << kSeed;
   }
 }
 
 TEST(SpecialNames, AShorterNameInFrontOfForeignTextIsFound) {
-  TestVocabulary vocabulary{{Control("<c>x"), UserDefined("xy")}, false};
-  const Vocabulary pieces = vocabulary.Build();
-  const SpecialNames anywhere(pieces, {PieceKind::kUserDefined}),
-      all(pieces, {PieceKind::kUserDefined, PieceKind::kControl});
+  const Names names({Control("<c>x"), UserDefined("xy")});
   const std::string text = "<s><c>xy";
   const std::vector<std::string_view> foreign = {std::string_view(text).substr(6)};
-  std::vector<Part> parts;
-  for (const TextPart& part : all.Split(text, {foreign, &anywhere})) {
-    parts.emplace_back(part.text, part.token.value_or(-1));
-  }
-  EXPECT_EQ(parts, (std::vector<Part>{{"<s>", 1}, {"<c>", -1}, {"xy", 4}}));
+  EXPECT_EQ(PartsOf(names.all.Split(text, {foreign, &names.anywhere})),
+            (std::vector<Part>{{"<s>", 1}, {"<c>", -1}, {"xy", 4}}));
 }
 
 // Runs of every length are names, as in vocabularies with runs of line ends.
 TEST(SpecialNames, NestedNamesInALongRun_AreCutOnce) {
-  TestVocabulary vocabulary;
-  vocabulary.bytes = false;
-  for (size_t length = 1; length <= 31; ++length) vocabulary.pieces.push_back(UserDefined(std::string(length, '\n')));
-  const Vocabulary pieces = vocabulary.Build();
-  const SpecialNames specials(pieces, {PieceKind::kUserDefined});
-  const auto parts = Split(specials, std::string(100'000, '\n'));
+  std::vector<TestPiece> pieces;
+  for (size_t length = 1; length <= 31; ++length) pieces.push_back(UserDefined(std::string(length, '\n')));
+  const Names names(std::move(pieces));
+  const auto parts = PartsOf(names.anywhere.Split(std::string(100'000, '\n')));
   EXPECT_EQ(parts.size(), 100'000u / 31 + 1);
   EXPECT_EQ(parts.back().first.size(), 100'000u % 31);
 }
