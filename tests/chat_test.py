@@ -75,7 +75,7 @@ class Turns(ChatCase):
         for lines, args in [(["word " * 2000], []), (["Once upon a time"] * 9, ["-c", "64"])]:
             run = self.chat(*lines, args=args)
             self.assertEqual(run.returncode, 2, run.stderr)
-            for part in [rb"does not fit the context\n  [\d,]+ tokens .* too many: ctx", b"try: /undo, /reset"]:
+            for part in [rb"does not fit the context\n  [\d,]+ tokens .* too many: context", b"try: /undo, /reset"]:
                 self.assertRegex(run.stderr, part)
         self.assertRegex(run.stderr, b"begin again with --ctx")
 

@@ -27,6 +27,7 @@ LAYERS = {  # layer: the layers whose headers it may include beside its own and 
     "law": ["engine", "model", "text", "files", "attend", "kernels", "cache", "plan", "numeric", "base"],
     "api": ["law", "engine", "model", "text", "jinja", "files", "attend", "kernels", "cache", "plan", "numeric",
             "base"],
+    "chat": ["base"],
     "bench": ["api", "law", "engine", "model", "text", "jinja", "files", "attend", "kernels", "cache", "plan",
               "numeric", "base"],
     "cli": [],

@@ -20,6 +20,7 @@
 #include "cli/line_editor.h"
 #include "cli/report.h"
 #include "cli/sampling_options.h"
+#include "cli/saved_messages.h"
 #include "cli/suggest.h"
 #include "cli/table.h"
 
@@ -82,7 +83,7 @@ std::span<const Chat::CommandInfo> Chat::Commands() {
 }
 
 void Chat::Begin(const std::string& path) {
-  conversation_.Load(ReadText(path), path);
+  conversation_.SetMessages(ParseMessages(ReadText(path), path));
   if (!arguments_.Given("system")) return;
   if (conversation_.has_system()) {
     console_.Remark(
@@ -188,14 +189,14 @@ void Chat::Save(const std::string& path) {
   const std::string file = FromHome(path);
   CheckWritable(file);
   if (arguments_.Given("model")) RefuseSameFile(arguments_.Text("model"), file);
-  WriteAnswer(file, conversation_.Save());
+  WriteAnswer(file, SavedText(conversation_.messages()));
   console_.Remark(fmt::format("{} in {}", MessageCount(), Printable(file)));
 }
 
 void Chat::Load(const std::string& path) {
   const std::string file = FromHome(path);
   const bool had_system = conversation_.has_system();
-  conversation_.Load(ReadText(file), file);
+  conversation_.SetMessages(ParseMessages(ReadText(file), file));
   const std::string_view system = !had_system                  ? ""
                                   : conversation_.has_system() ? "; its system message is in force now"
                                                                : "; it has no system message";
@@ -216,7 +217,7 @@ std::string Chat::MessageCount() const {
 }
 
 void Chat::Turn(std::string text) {
-  const TurnPlan plan = conversation_.Ask(std::move(text));
+  const TurnPlan plan = Ask(std::move(text));
   GenerateResult result;
   try {
     result = Reply(plan);
@@ -240,6 +241,20 @@ void Chat::Turn(std::string text) {
   if (stopped && (!editor_->interactive() || signal == SIGTERM)) {
     over_ = true;
     exit_ = 128 + signal;
+  }
+}
+
+// What does not fit is the message's fault here, not the memory's.
+TurnPlan Chat::Ask(std::string text) {
+  try {
+    return conversation_.Ask(std::move(text));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kCapacity) throw;
+    const int64_t maximum = session_.model().info().context;
+    const std::string larger =
+        session_.options().context < maximum ? fmt::format("; begin again with --ctx {}", maximum) : "";
+    throw ExitError(kUsage, error.code(), error.summary(), error.numbers(),
+                    fmt::format("/undo, /reset, or {}{}", error.hint(), larger));
   }
 }
 
@@ -285,7 +300,7 @@ void Chat::Summarise(const TurnPlan& plan, const GenerateResult& result) {
 void Chat::Conclude() {
   if (console_.json()) {
     Json report = ReportFor(arguments_, &session_.model());
-    report["results"] = {{"messages", Json::parse(conversation_.Save())["messages"]}, {"turns", record_->reports}};
+    report["results"] = {{"messages", MessagesJson(conversation_.messages())}, {"turns", record_->reports}};
     report["warnings"] = Json::array();
     console_.Answer(JsonText(report));
   }

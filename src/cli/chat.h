@@ -9,7 +9,7 @@
 
 #include "cli/arguments.h"
 #include "cli/console.h"
-#include "cli/conversation.h"
+#include "ekvi/conversation.h"
 #include "ekvi/session.h"
 
 namespace ekvi::cli {
@@ -25,7 +25,7 @@ class Chat {
   Chat& operator=(const Chat&) = delete;
 
   bool plain() const { return conversation_.plain(); }
-  // Begins with the conversation of a file; --system replaces its system message. Errors as ReadText, Conversation.
+  // Begins with the conversation of a file; --system replaces its system message. Errors as ReadText, ParseMessages.
   void Begin(const std::string& path);
   // Turns until the input ends, /quit, SIGTERM or two Ctrl-C at the prompt; the exit code. What goes wrong is reported
   // and the conversation goes on where a person types; else it is thrown.
@@ -45,6 +45,7 @@ class Chat {
   void TakeCommand(const std::string& line);
   bool TakeInterrupt(bool line_empty);
   void Turn(std::string text);
+  TurnPlan Ask(std::string text);
   GenerateResult Reply(const TurnPlan& plan);
   void Summarise(const TurnPlan& plan, const GenerateResult& result);
   void Conclude();

@@ -1,11 +1,11 @@
-#include "cli/message_marks.h"
+#include "chat/message_marks.h"
 
 #include <algorithm>
 
-#include "cli/format.h"
+#include "base/utf8.h"
 #include "ekvi/error.h"
 
-namespace ekvi::cli {
+namespace ekvi::chat {
 namespace {
 
 // U+FDD0 … U+FDEF and the last two of each plane: for a program's own use, never for interchange (Unicode 15, 23.7).
@@ -16,16 +16,10 @@ std::vector<char32_t> Noncharacters() {
   return all;
 }
 
-std::string Utf8(char32_t code) {
-  const auto byte = [&](int shift, int lead) { return static_cast<char>(lead | (code >> shift & 0x3F)); };
-  if (code <= 0xFFFF) return {static_cast<char>(0xE0 | code >> 12), byte(6, 0x80), byte(0, 0x80)};
-  return {static_cast<char>(0xF0 | code >> 18), byte(12, 0x80), byte(6, 0x80), byte(0, 0x80)};
-}
-
 // The end of the character that begins at `begin`.
 size_t CharacterEnd(std::string_view text, size_t begin) {
   size_t end = begin + 1;
-  while (end < text.size() && ContinuesCharacter(text[end])) ++end;
+  while (end < text.size() && base::ContinuesCharacter(text[end])) ++end;
   return end;
 }
 
@@ -48,7 +42,8 @@ MessageMarks::MessageMarks(const Tokenizer& tokenizer) : tokenizer_(tokenizer), 
 
 std::string MessageMarks::FreeMark(std::span<const std::string_view> texts) {
   for (const char32_t code : Noncharacters()) {
-    const std::string mark = Utf8(code);
+    std::string mark;
+    base::AppendCharacter(code, mark);
     const auto holds = [&](std::string_view text) { return text.find(mark) != std::string_view::npos; };
     if (std::ranges::none_of(texts, holds)) return mark;
   }
@@ -93,7 +88,7 @@ std::vector<int32_t> MessageMarks::Encode(const Rendered& rendered) const {
     at = mark + rendered.mark.size();
     if (mark == rendered.text.size() || text.empty()) continue;
     size_t begin = text.size() - 1;
-    while (begin > 0 && ContinuesCharacter(text[begin])) --begin;
+    while (begin > 0 && base::ContinuesCharacter(text[begin])) --begin;
     said.emplace_back(begin, text.size() - begin);
   }
   std::vector<std::string_view> plain;
@@ -106,4 +101,4 @@ std::vector<int32_t> MessageMarks::Encode(const Rendered& rendered) const {
   return tokenizer_.Encode(text, options);
 }
 
-}  // namespace ekvi::cli
+}  // namespace ekvi::chat

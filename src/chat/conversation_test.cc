@@ -1,16 +1,18 @@
 // Goal: a turn computes what is new and nothing else, whatever the template does with earlier messages. Method: the
 // embedded model with templates that keep, change and drop what was said.
-#include "cli/conversation.h"
+#include "ekvi/conversation.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "base/utf8.h"
 #include "ekvi/error.h"
 
-namespace ekvi::cli {
+namespace ekvi {
 namespace {
 
 using Ids = std::vector<int32_t>;
@@ -111,16 +113,15 @@ TEST_F(ConversationTest, BR_55_TheBeginTokenStandsOnceInFront) {
 // The cache holds more than the next prompt, the same prompt comes again, or one that goes on.
 TEST_F(ConversationTest, BR_34_HistoriesInAnyOrder_GetTheReplyOfAColdRun) {
   const auto history = [](int turns) {
-    std::string json;
+    std::vector<ChatMessage> messages;
     for (int i = 0; i < turns; ++i)
-      json += std::string(i == 0 ? "" : ",") + R"({"role": "user", "content": "One day"},)" +
-              R"({"role": "assistant", "content": " a cat came by."})";
-    return R"({"messages": [)" + json + "]}";
+      messages.insert(messages.end(), {{"user", "One day"}, {"assistant", " a cat came by."}});
+    return messages;
   };
   const auto reply = [&](Session& session, int turns) {
     Conversation conversation(session,
                               {.name = "test", .source = std::string(kKeeps), .begin_token = {}, .end_token = {}}, "");
-    conversation.Load(history(turns), "test");
+    conversation.SetMessages(history(turns));
     const TurnPlan plan = conversation.Ask("And then?");
     return session.Generate(std::span<const int32_t>(plan.tokens), {.temperature = 0}, {.max_tokens = 6}).tokens;
   };
@@ -190,25 +191,70 @@ TEST_F(ConversationTest, ATemplateThatRefusesChangesNothing) {
   EXPECT_EQ(conversation.messages().size(), 2u);
 }
 
-TEST_F(ConversationTest, SaveAndLoadKeepTheCacheThatAgrees) {
+TEST_F(ConversationTest, SetMessagesKeepsTheCacheThatAgrees) {
   Conversation conversation = Make(kKeeps);
   Answer(conversation, conversation.Ask("One \"day\"\n"), " a cat\tcame ☃");
-  const std::string saved = conversation.Save();
+  const std::vector<ChatMessage> messages = conversation.messages();
   Conversation other = Make(kKeeps);
-  other.Load(saved, "test");
-  EXPECT_EQ(other.Save(), saved);
+  other.SetMessages(messages);
+  EXPECT_EQ(other.messages(), messages);
   EXPECT_EQ(other.Ask("And then?").dropped, 0);
-  const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
-  const std::vector<std::string> all_bad = {"",
-                                            "[]",
-                                            "{}",
-                                            R"({"messages": [1]})",
-                                            R"({"messages": [{"role": "user"}]})",
-                                            saved + '\0',
-                                            R"({"messages": [], "x": )" + deep + "}"};
-  for (const std::string& bad : all_bad) {
-    EXPECT_THROW(other.Load(bad, "test"), Error) << bad.substr(0, 50);
-  }
+  ASSERT_TRUE(other.Undo());
+  ASSERT_TRUE(other.Undo());
+  EXPECT_FALSE(other.Undo());
+  EXPECT_EQ(session_.length(), 0);
+}
+
+TEST_F(ConversationTest, TheSystemMessageIsTheFirstOneAndIsNoQuestion) {
+  Conversation conversation = Make(kKeeps);
+  conversation.SetMessages({{"system", "calm"}});
+  EXPECT_TRUE(conversation.has_system());
+  EXPECT_FALSE(conversation.Undo());
+  conversation.SetSystem("");
+  EXPECT_TRUE(conversation.messages().empty());
+  conversation.SetSystem("brief");
+  EXPECT_EQ(conversation.messages(), (std::vector<ChatMessage>{{"system", "brief"}}));
+}
+
+TEST_F(ConversationTest, AnUnreadableTemplateIsRefused) {
+  EXPECT_THROW(Make("{% if %}"), Error);
+  EXPECT_THROW(Make("\xFF"), Error);
+}
+
+// A server's way: whole histories from anywhere, one encoder for all threads.
+TEST(ChatEncoder, GivesTheTokensOfAConversation) {
+  const auto model = Model::Embedded();
+  const ModelTemplate found{.name = "test", .source = std::string(kKeeps), .begin_token = {}, .end_token = {}};
+  const ChatEncoder encoder(model->tokenizer(), found);
+  const std::vector<ChatMessage> messages = {{"system", "calm</s>"}, {"user", "One </s> day"}};
+  Session session(model);
+  Conversation conversation(session, found, messages[0].content);
+  const Ids wanted = conversation.Ask(messages[1].content).tokens;
+  std::vector<Ids> ids(4);
+  std::vector<std::thread> threads;
+  for (Ids& each : ids) threads.emplace_back([&] { each = encoder.Encode(messages); });
+  for (std::thread& thread : threads) thread.join();
+  for (const Ids& each : ids) EXPECT_EQ(each, wanted);
+}
+
+TEST(ChatEncoder, BytesThatAreNoTextReachTheTemplateAsReplacements) {
+  const auto model = Model::Embedded();
+  const ChatEncoder encoder(model->tokenizer(), {.name = {}, .source = {}, .begin_token = {}, .end_token = {}});
+  EXPECT_TRUE(encoder.plain());
+  const std::vector<ChatMessage> broken = {{"user", "a\xFF\x80z"}};
+  EXPECT_EQ(model->tokenizer().Decode(encoder.Encode(broken)), "a\uFFFD\uFFFDz\n");
+}
+
+TEST(ChatEncoder, OneNoncharacterMustBeFree) {
+  const auto model = Model::Embedded();
+  const ChatEncoder encoder(model->tokenizer(), {.name = {}, .source = {}, .begin_token = {}, .end_token = {}});
+  std::string all;
+  const auto add = [&](char32_t code) { base::AppendCharacter(code, all); };
+  for (char32_t code = 0xFDD0; code <= 0xFDEF; ++code) add(code);
+  for (char32_t plane = 0; plane <= 16; ++plane) add(plane << 16 | 0xFFFE), add(plane << 16 | 0xFFFF);
+  const std::vector<ChatMessage> most = {{"user", all.substr(3)}}, every = {{"user", all}};
+  EXPECT_EQ(model->tokenizer().Decode(encoder.Encode(most)), most[0].content + "\n");
+  EXPECT_THROW(encoder.Encode(every), Error);
 }
 
 TEST(PlanTurn, AReplySampledInOtherPiecesStays) {
@@ -230,7 +276,7 @@ TEST(PlanTurn, AReplySampledInOtherPiecesStays) {
   for (size_t i = 2; i < cached.size(); ++i) spelt += model->tokenizer().Piece(cached[i]);
   ASSERT_EQ(spelt, text);
   ASSERT_GT(cached.size(), whole.size() - 2);
-  const TurnPlan plan = PlanTurn(*model, cached, whole);
+  const TurnPlan plan = PlanTurn(model->tokenizer(), cached, whole);
   EXPECT_EQ(plan.dropped, 0);
   EXPECT_EQ(plan.tokens, Ids(whole.end() - 2, whole.end()));
 }
@@ -243,17 +289,26 @@ TEST(PlanTurn, ASpeltNameIsNotItsToken) {
     const Ids spelt = tokenizer.Encode(name, {.begin = false});
     Ids control = tokenizer.Encode(name, {.begin = false, .special = true});
     control.push_back(5);
-    EXPECT_EQ(PlanTurn(*model, spelt, control).kept, 0) << name;
+    EXPECT_EQ(PlanTurn(model->tokenizer(), spelt, control).kept, 0) << name;
+  }
+}
+
+TEST(PlanTurn, IdsOutsideTheVocabularyAreRefused) {
+  const auto model = Model::Embedded();
+  for (const int32_t id : {-1, model->info().vocabulary}) {
+    const Ids cached = {1, id};
+    EXPECT_THROW(PlanTurn(model->tokenizer(), cached, {1, 5, 6}), Error) << id;
+    EXPECT_THROW(PlanTurn(model->tokenizer(), Ids{1, 7}, {1, id, 6}), Error) << id;
   }
 }
 
 TEST(PlanTurn, OneTokenIsLeftToCompute) {
   const auto model = Model::Embedded();
   const Ids ids = {1, 5, 6};
-  const TurnPlan plan = PlanTurn(*model, ids, ids);
+  const TurnPlan plan = PlanTurn(model->tokenizer(), ids, ids);
   EXPECT_EQ(plan.kept, 2);
   EXPECT_EQ(plan.tokens, Ids{6});
 }
 
 }  // namespace
-}  // namespace ekvi::cli
+}  // namespace ekvi

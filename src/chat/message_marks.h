@@ -14,7 +14,7 @@
 
 #include "ekvi/tokenizer.h"
 
-namespace ekvi::cli {
+namespace ekvi::chat {
 
 class MessageMarks {
  public:
@@ -43,4 +43,4 @@ class MessageMarks {
   std::vector<bool> first_ = std::vector<bool>(256);  // bytes that names begin with
 };
 
-}  // namespace ekvi::cli
+}  // namespace ekvi::chat
