@@ -51,6 +51,42 @@ class Turns(ChatCase):
     def test_lines_may_end_as_on_windows(self):
         self.assertEqual(self.chat("Once\r", "/stats\r").stdout, self.chat("Once").stdout)
 
+    def test_the_argument_is_the_first_message_as_it_stands(self):
+        asked, typed = self.chat("One day", args=["Once upon a time"]), self.chat("Once upon a time", "One day")
+        self.assertEqual(asked.returncode, 0, asked.stderr)
+        self.assertEqual(asked.stdout, typed.stdout)
+        self.assertEqual(self.turns(asked), self.turns(typed))
+        path = self.folder / "chat.json"
+        for message in ["/help", "//x", "a\nb", "a\\", "One day", "\u2603"]:
+            with self.subTest(message=message):
+                run = self.chat(f"/save {path}", args=[message])
+                self.assertEqual(run.returncode, 0, run.stderr)
+                self.assertEqual(json.loads(path.read_text())["messages"][0]["content"], message)
+        run = self.chat("Then", args=["One day", "--load", path, "--json"])
+        self.assertEqual([m["content"] for m in json.loads(run.stdout)["results"]["messages"] if m["role"] == "user"],
+                         ["\u2603", "One day", "Then"])
+        self.refused(2, "chat", "-m", "nowhere.gguf", "", says=["the message is empty"])
+        self.refused(2, "chat", "x", "y")
+        self.assertEqual(self.chat(args=["word " * 2000]).returncode, 2)
+
+    def test_a_backslash_at_the_end_goes_on_in_the_next_line(self):
+        path = self.folder / "chat.json"
+        for lines, want in [(["a\\", "b"], ["a\nb"]), (["a\\", "", "b"], ["a\n", "b"]),
+                            (["a\\", "/help"], ["a\n/help"]),
+                            (["//a\\", "b\\", "//c"], ["/a\nb\n//c"]), (["a\\ ", "b"], ["a\\ ", "b"]),
+                            (["a\\\\", "b"], ["a\\\nb"]), (["\\", "b"], ["\nb"]), (["a\\\r", "b\r"], ["a\nb"])]:
+            with self.subTest(lines=lines):
+                run = self.chat(*lines, f"/save {path}")
+                self.assertEqual(run.returncode, 0, run.stderr)
+                said = [m["content"] for m in json.loads(path.read_text())["messages"] if m["role"] == "user"]
+                self.assertEqual(said, want)
+        self.assertEqual(self.chat("x", f"/save {path}\\", "x").returncode, 0)  # a command is a line
+        self.assertTrue(Path(f"{path}\\").exists())
+        run = self.chat("a\\", "b\\", args=["--json"])  # the input ends in a message
+        self.assertEqual(json.loads(run.stdout)["results"]["messages"][0]["content"], "a\nb")
+        for word in ["backslash", "first message"]:
+            self.assertIn(word, " ".join(self.answer("help", "chat").decode().split()))
+
     def test_json_is_one_object_with_every_turn(self):
         run = self.chat("Once upon a time", "/undo", "One day", "Then", args=["--json"])
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -238,6 +274,38 @@ class Person(ChatCase):
         self.types("\x04")
         self.assertEqual(self.code(), 0)
 
+    def test_a_first_message_is_answered_and_the_conversation_goes_on(self):
+        self.begin("Once upon a time")
+        self.sees(r"prompt tokens \(0 cached\)")
+        self.sees("> ")
+        self.types("One day\n")
+        self.sees(r"prompt tokens \([1-9]")
+        self.sees("> ")
+        self.types("\x04")
+        self.assertEqual(self.code(), 0)
+
+    def test_a_message_of_lines(self):
+        for term in ["xterm", "dumb"]:
+            out = self.folder / f"{term}.json"
+            self.begin(TERM=term)
+            self.sees("> ")
+            self.types("lost\\\n")
+            self.sees(r"\.\.\. ")
+            self.types("\x03")
+            self.sees("Ctrl-C again")
+            self.sees("> ")
+            self.types("One\\\n")
+            self.sees(r"\.\.\. ")
+            self.types("/day\n")
+            self.sees("prompt token")
+            self.sees("> ")
+            self.types(f"/save {out}\n")
+            self.sees("messages in")
+            self.sees("> ")
+            self.types("\x04")
+            self.assertEqual(self.code(), 0)
+            self.assertEqual(json.loads(out.read_text())["messages"][0]["content"], "One\n/day")
+
     def test_letters_of_all_alphabets_can_be_edited(self):
         for language in ["C", "C.UTF-8", ""]:
             with self.subTest(language=language):
@@ -287,8 +355,10 @@ class Person(ChatCase):
         self.sees("> ")
         self.types("/stats\n")
         self.sees(r"2 messages \| 1 turn")
+        self.sees("> ")
         self.types("\x03")
         self.sees("Ctrl-C again")
+        self.sees("> ")
         self.types("\x03")
         self.assertEqual(self.code(), 130)
 

@@ -9,15 +9,13 @@
 #include <exception>
 #include <new>
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include "cli/exit_code.h"
 #include "cli/format.h"
 #include "cli/generate_summary.h"
 #include "cli/input.h"
-#include "cli/interrupts.h"
-#include "cli/line_editor.h"
 #include "cli/report.h"
 #include "cli/sampling_options.h"
 #include "cli/saved_messages.h"
@@ -27,10 +25,14 @@
 namespace ekvi::cli {
 namespace {
 
+constexpr size_t kLongestMessage = size_t{64} << 20;  // as a line's: no context is that long
+
 std::string_view Trimmed(std::string_view text) {
   const size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
   return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
 }
+
+bool IsCommand(std::string_view line) { return line.starts_with('/') && !line.starts_with("//"); }
 
 // "~/x" as a shell would have it.
 std::string FromHome(std::string_view path) {
@@ -63,7 +65,6 @@ Chat::Chat(const Arguments& arguments, Console& console, Session& session, const
       conversation_(session, found, arguments.Text("system")),
       sampling_(SamplingOf(arguments)),
       stops_(StopsOf(arguments)),
-      editor_(std::make_unique<LineEditor>()),
       record_(std::make_unique<Record>()) {}
 
 Chat::~Chat() = default;
@@ -92,43 +93,68 @@ void Chat::Begin(const std::string& path) {
   conversation_.SetSystem(arguments_.Text("system"));
 }
 
-int Chat::Run() {
-  std::optional<StayOnInterrupt> stay;
-  if (editor_->interactive()) {
-    if (console_.json()) {
-      throw Error(ErrorCode::kInvalidArgument, "--json is for messages from a pipe", "stdin and stdout are a terminal",
-                  "ekvi chat --json < messages.txt, or leave --json out");
-    }
-    stay.emplace();
-    console_.Remark("a message a line; /help lists the commands");
+std::optional<StayOnInterrupt> Chat::Welcome() {
+  if (!editor_.interactive()) return std::nullopt;
+  if (console_.json()) {
+    throw Error(ErrorCode::kInvalidArgument, "--json is for messages from a pipe", "stdin and stdout are a terminal",
+                "ekvi chat --json < messages.txt, or leave --json out");
   }
+  console_.Remark("a message a line; /help lists the commands");
+  return std::optional<StayOnInterrupt>(std::in_place);
+}
+
+int Chat::Run(const std::optional<std::string>& first) {
+  const auto stay = Welcome();
+  if (first) Attempt([&] { Turn(*first); });
   while (!over_) {
-    if (editor_->interactive() && InterruptSignal() == SIGINT) ForgetInterrupt();  // it came just after a reply
-    const Typed typed = editor_->Next("> ");
+    if (editor_.interactive() && InterruptSignal() == SIGINT) ForgetInterrupt();  // it came just after a reply
+    const Typed typed = NextMessage();
     if (typed.kind == Typed::Kind::kEnd) break;
     if (typed.kind == Typed::Kind::kInterrupt) {
       if (!TakeInterrupt(typed.empty)) return kInterrupted;
       continue;
     }
     warned_ = false;
-    try {
-      TakeLine(typed.line);
-    } catch (const Error& error) {
-      // One bad turn ends a script, not a conversation.
-      if (!editor_->interactive()) throw;
-      console_.Report(error);
-    } catch (const std::bad_alloc& error) {
-      if (!editor_->interactive()) throw;
-      console_.Report(error);
-    }
+    Attempt([&] { TakeLine(typed.line); });
   }
   Conclude();
   return exit_;
 }
 
+// A line, or the lines of one message. Where the input ends in between, the message is what there is.
+Typed Chat::NextMessage() {
+  Typed typed = editor_.Next("> ");
+  if (typed.kind != Typed::Kind::kLine || IsCommand(typed.line)) return typed;
+  while (typed.line.ends_with('\\')) {
+    const Typed more = editor_.Next("... ");
+    if (more.kind == Typed::Kind::kInterrupt) return {.kind = more.kind, .empty = false};
+    typed.line.pop_back();
+    if (more.kind == Typed::Kind::kEnd) break;
+    if (typed.line.size() + more.line.size() >= kLongestMessage) {
+      throw Error(ErrorCode::kInvalidArgument, "the lines are too long for one message", "more than 64 MiB",
+                  "a line without a backslash at its end between messages");
+    }
+    typed.line += "\n" + more.line;
+  }
+  return typed;
+}
+
+// One bad turn ends a script, not a conversation.
+void Chat::Attempt(const std::function<void()>& turn) {
+  try {
+    turn();
+  } catch (const Error& error) {
+    if (!editor_.interactive()) throw;
+    console_.Report(error);
+  } catch (const std::bad_alloc& error) {
+    if (!editor_.interactive()) throw;
+    console_.Report(error);
+  }
+}
+
 // False where it is the second in a row.
 bool Chat::TakeInterrupt(bool line_empty) {
-  if (!editor_->interactive() || (warned_ && line_empty)) return false;
+  if (!editor_.interactive() || (warned_ && line_empty)) return false;
   warned_ = true;
   console_.Tell("Ctrl-C again, Ctrl-D or /quit ends; /save FILE keeps the conversation");
   return true;
@@ -136,9 +162,8 @@ bool Chat::TakeInterrupt(bool line_empty) {
 
 void Chat::TakeLine(const std::string& line) {
   if (line.empty()) return;
-  if (line.starts_with("//")) return Turn(line.substr(1));
-  if (line.starts_with('/')) return TakeCommand(line);
-  Turn(line);
+  if (IsCommand(line)) return TakeCommand(line);
+  Turn(line.starts_with("//") ? line.substr(1) : line);
 }
 
 void Chat::TakeCommand(const std::string& line) {
@@ -168,8 +193,9 @@ void Chat::Help(const std::string&) {
     table.Add({fmt::format("{}{}{}", command.name, blank, command.argument), std::string(command.help)});
   }
   console_.Tell(table.Render() +
-                "A line that begins with // is a message that begins with one /. Ctrl-C stops a\n"
-                "reply and keeps what came of it; at the prompt it clears the line, twice it ends.");
+                "A line that ends in \\ goes on in the next one. A line that begins with // is a message\n"
+                "that begins with one /. Ctrl-C stops a reply and keeps what came of it; at the prompt\n"
+                "it clears the message, twice it ends.");
 }
 
 void Chat::Quit(const std::string&) { over_ = true; }
@@ -238,7 +264,7 @@ void Chat::Turn(std::string text) {
     result.stats.cached_tokens = plan.kept;
     Summarise(plan, result);
   }
-  if (stopped && (!editor_->interactive() || signal == SIGTERM)) {
+  if (stopped && (!editor_.interactive() || signal == SIGTERM)) {
     over_ = true;
     exit_ = 128 + signal;
   }

@@ -1,20 +1,23 @@
-// The turns of `ekvi chat`: a line is a message, a line that begins with / is a command.
+// The turns of `ekvi chat`: a line is a message, a line that begins with / is a command. A message goes on in the next
+// line where it ends in a backslash.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "cli/arguments.h"
 #include "cli/console.h"
+#include "cli/interrupts.h"
+#include "cli/line_editor.h"
 #include "ekvi/conversation.h"
 #include "ekvi/session.h"
 
 namespace ekvi::cli {
-
-class LineEditor;
 
 class Chat {
  public:
@@ -27,9 +30,10 @@ class Chat {
   bool plain() const { return conversation_.plain(); }
   // Begins with the conversation of a file; --system replaces its system message. Errors as ReadText, ParseMessages.
   void Begin(const std::string& path);
-  // Turns until the input ends, /quit, SIGTERM or two Ctrl-C at the prompt; the exit code. What goes wrong is reported
-  // and the conversation goes on where a person types; else it is thrown.
-  int Run();
+  // Turns until the input ends, /quit, SIGTERM or two Ctrl-C at the prompt; the exit code. `first` is a message as it
+  // stands, before any line is read. What goes wrong is reported and the conversation goes on where a person types;
+  // else it is thrown.
+  int Run(const std::optional<std::string>& first);
 
   // "/save", "FILE", and what it does, for each command.
   struct CommandInfo {
@@ -41,6 +45,9 @@ class Chat {
  private:
   struct Record;
 
+  std::optional<StayOnInterrupt> Welcome();
+  Typed NextMessage();
+  void Attempt(const std::function<void()>& turn);
   void TakeLine(const std::string& line);
   void TakeCommand(const std::string& line);
   bool TakeInterrupt(bool line_empty);
@@ -65,7 +72,7 @@ class Chat {
   Conversation conversation_;
   SamplingOptions sampling_;
   StopOptions stops_;
-  std::unique_ptr<LineEditor> editor_;
+  LineEditor editor_;
   std::unique_ptr<Record> record_;
   bool warned_ = false;  // the last that was typed was Ctrl-C
   bool over_ = false;

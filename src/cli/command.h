@@ -16,6 +16,7 @@ struct Command {
   std::string_view name = "";            // "generate"
   std::string_view summary = "";         // one line for the list of commands, no full stop
   std::string_view usage = "";           // what follows the name: "[-m MODEL] [PROMPT]"
+  std::string_view note = "";            // lines for its help, under the summary
   std::string_view details = "";         // paragraphs for docs/commands.md, after the summary
   std::string_view example = "";         // one command line
   std::vector<OptionGroup> groups = {};  // its own options first

@@ -68,7 +68,9 @@ std::string CommandHelp(const Command& command) {
     for (const Option& option : group.options) shared.push_back(ShortSpelling(option));
   }
   const std::string_view blank = command.usage.empty() ? "" : " ";
-  std::string text = fmt::format("usage: ekvi {}{}{}\n{}\n\n", command.name, blank, command.usage, command.summary);
+  const std::string note = command.note.empty() ? "" : fmt::format("{}\n", command.note);
+  std::string text =
+      fmt::format("usage: ekvi {}{}{}\n{}\n{}\n", command.name, blank, command.usage, command.summary, note);
   if (const std::string options = own.Render("  "); !options.empty()) text += options + "\n";
   if (!shared.empty()) text += fmt::format("shared (ekvi help options):\n{}\n", Wrapped(shared));
   return text + fmt::format("example: {}\n", command.example);
