@@ -188,6 +188,23 @@ class BadInput(Case):
             with self.subTest(args=args):
                 self.refused(2, *args, says=[says])
 
+    def test_values_that_no_model_takes_are_refused_before_it_is_read(self):
+        for args, says in [(["--temp", "inf"], "--temp: 'inf'"), (["--temp", "nan"], "--temp: 'nan'"),
+                           (["--temp", "1e999"], "--temp"), (["--repeat-penalty", "inf"], "--repeat-penalty"),
+                           (["--top-p", "1.5"], "--top-p"), (["--min-p", "-0.5"], "--min-p"),
+                           (["--top-k", "-1"], "--top-k"), (["--logit-bias", "5:nan"], "ID:VALUE"),
+                           (["--logit-bias", "-5:1"], "ID:VALUE"), (["--stop", ""], "--stop"),
+                           (["--kv-type", "f16:int3"], "'int3'"), (["--block", "32", "--kv", "contiguous"], "--block")]:
+            for command in [["generate", "x"], ["chat"]]:
+                with self.subTest(command=command, args=args):
+                    self.refused(2, *command, "-m", "nowhere.gguf", *args, says=[says])
+            self.refused(2, "generate", "-m", "nowhere.gguf", "x", env={"EKVI_TEMP": "inf"}, says=["EKVI_TEMP"])
+
+    def test_a_word_is_no_model(self):
+        for args in [["generate", "x"], ["chat"], ["tokenize", "x"], ["template", "-i", "-"], ["inspect"]]:
+            self.refused(3, *args, "-m", "smollm2", stdin=b"{}", says=["cannot read smollm2", "./dev model smollm2"])
+        self.assertNotIn("./dev", self.refused(3, "generate", "-m", "nowhere.gguf", "x"))
+
     def test_files(self):
         (self.folder / "empty.gguf").touch()
         (self.folder / "noise.gguf").write_bytes(bytes(range(256)) * 64)

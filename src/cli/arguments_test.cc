@@ -27,6 +27,7 @@ constexpr Option kOptions[] = {
      .minimum = 1,
      .fallback = "auto"},
     {.name = "share", .kind = ValueKind::kNumber, .value = "X", .maximum = 1, .fallback = "0.95"},
+    {.name = "weight", .kind = ValueKind::kNumber, .value = "X", .fallback = "1"},
     {.name = "kv-kind",
      .kind = ValueKind::kChoice,
      .words = "paged|contiguous",
@@ -135,6 +136,9 @@ TEST(Arguments, WrongValues_AreRefusedNotChanged) {
   }
   for (const char* value : {"nan", "inf", "-0.1", "1.1", "x", "0.5x"}) {
     EXPECT_TRUE(Has(Refusal({"--share", value}), "a number from 0 to 1")) << value;
+  }
+  for (const char* value : {"nan", "inf", "infinity", "-inf", "1e999"}) {
+    EXPECT_TRUE(Has(Refusal({"--weight", value}), "a number from 0")) << value;
   }
   EXPECT_TRUE(Has(Refusal({"--threads", "0"}), "auto, or a whole number from 1"));
   EXPECT_TRUE(Has(Refusal({"--kv-kind", "page"}), "did you mean paged?"));

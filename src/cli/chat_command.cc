@@ -25,7 +25,7 @@ constexpr Option kOptions[] = {
 };
 
 ModelTemplate TemplateOf(const Arguments& arguments) {
-  return arguments.Given("model") ? FindChatTemplate(arguments.Text("model")) : ModelTemplate{};
+  return arguments.Given("model") ? LoadTemplate(arguments.Text("model")) : ModelTemplate{};
 }
 
 std::optional<std::string> FirstMessage(const Arguments& arguments) {
@@ -38,6 +38,7 @@ std::optional<std::string> FirstMessage(const Arguments& arguments) {
 int Run(const Arguments& arguments, Console& console) {
   const SamplingOptions sampling = SamplingOf(arguments);
   StopsOf(arguments);  // what is wrong is refused before the model is loaded
+  SessionOptionsOf(arguments, 0);
   if (arguments.Given("load") && arguments.Text("load") == "-") {
     throw Error(ErrorCode::kInvalidArgument, "--load reads a file", "stdin is for the messages", "--load chat.json");
   }

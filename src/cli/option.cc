@@ -59,6 +59,7 @@ bool InRange(const Option& option, std::string_view text) {
     if (value % option.multiple != 0) return false;
   }
   const auto number = static_cast<double>(value);
+  if (!std::isfinite(number)) return false;
   return number >= option.minimum && number <= option.maximum && !(option.open && number == option.minimum);
 }
 

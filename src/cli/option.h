@@ -21,7 +21,7 @@ struct Option {
   std::string_view value = "";    // how help writes the value: "N", "auto|N"; empty for a flag or where `words` say it
   std::string_view words = "";    // words allowed beside numbers, or the only ones of a kChoice: "auto|f32|f64"
   std::string_view planned = "";  // a word that is known but that this version refuses as unsupported
-  double minimum = 0;             // of kInteger and kNumber, both inclusive unless `open`
+  double minimum = 0;             // of kInteger and kNumber, which are finite; both inclusive unless `open`
   double maximum = std::numeric_limits<double>::infinity();
   bool open = false;               // the minimum itself is not allowed
   int64_t multiple = 1;            // of kInteger: multiples of it only

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 
 #include "cli/exit_code.h"
 #include "cli/format.h"
@@ -51,6 +52,26 @@ std::string CacheText(Session& session) {
                      Bytes(session.cache().bytes()));
 }
 
+// A model is a file, whatever it is called elsewhere: where a bare word is not found, its user may not know that.
+template <typename Open>
+auto Opened(const std::string& path, const Open& open) {
+  try {
+    return open();
+  } catch (const Error& error) {
+    std::error_code ignored;
+    const bool bare = path.find_first_of("/.") == std::string::npos && !std::filesystem::exists(path, ignored);
+    if (error.code() != ErrorCode::kNotFound || !bare) throw;
+    throw Error(error.code(), error.summary(), error.numbers(),
+                "the path of a GGUF file or of a folder; ./dev model smollm2 prints that of a model which it fetches");
+  }
+}
+
+// What is wrong with these does not depend on the model.
+void CheckWorkOptions(const Arguments& arguments) {
+  CacheTypesOf(arguments);
+  if (arguments.command().Find("chunk") != nullptr) SessionOptionsOf(arguments, 0);
+}
+
 }  // namespace
 
 std::string TargetOf(const Arguments& arguments) {
@@ -64,10 +85,11 @@ std::string TargetOf(const Arguments& arguments) {
 
 std::shared_ptr<const Model> LoadModel(const Arguments& arguments, const std::optional<std::string>& path,
                                        Progress& progress) {
+  CheckWorkOptions(arguments);
   const ModelOptions options{.compute = ComputeOf(arguments)};
   if (!path) return Model::Embedded(options);
   progress.Stage("loading " + Printable(std::filesystem::path(*path).filename().string()));
-  auto model = Model::Load(*path, options);
+  auto model = Opened(*path, [&] { return Model::Load(*path, options); });
   progress.Clear();
   return model;
 }
@@ -82,11 +104,15 @@ std::shared_ptr<const Tokenizer> LoadTokenizer(const Arguments& arguments, Progr
     const auto model = Model::Embedded();
     return {model, &model->tokenizer()};
   }
-  const std::filesystem::path path = arguments.Text("model");
-  progress.Stage("loading " + Printable(path.filename().string()));
-  auto tokenizer = Tokenizer::Load(path);
+  const std::string path = arguments.Text("model");
+  progress.Stage("loading " + Printable(std::filesystem::path(path).filename().string()));
+  auto tokenizer = Opened(path, [&] { return Tokenizer::Load(path); });
   progress.Clear();
   return tokenizer;
+}
+
+ModelTemplate LoadTemplate(const std::string& path) {
+  return Opened(path, [&] { return FindChatTemplate(path); });
 }
 
 Context ContextOf(const Arguments& arguments, const Model& model) {

@@ -8,11 +8,13 @@
 
 #include "cli/arguments.h"
 #include "cli/progress.h"
+#include "ekvi/chat_template.h"
 #include "ekvi/session.h"
 
 namespace ekvi::cli {
 
-// The model of `path`, or the embedded one, in the arithmetic of --compute where the command has that option.
+// The model of `path`, or the embedded one, in the arithmetic of --compute where the command has that option. Options
+// that are wrong with any model are refused before it is read (as CacheTypesOf and SessionOptionsOf).
 std::shared_ptr<const Model> LoadModel(const Arguments& arguments, const std::optional<std::string>& path,
                                        Progress& progress);
 // The same for the path of -m.
@@ -20,6 +22,9 @@ std::shared_ptr<const Model> LoadModel(const Arguments& arguments, Progress& pro
 
 // The tokenizer of -m, whose weights are not read, or that of the embedded model.
 std::shared_ptr<const Tokenizer> LoadTokenizer(const Arguments& arguments, Progress& progress);
+
+// As FindChatTemplate.
+ModelTemplate LoadTemplate(const std::string& path);
 
 // Tokens of --ctx, and in words where the number comes from. max: the model's maximum. auto: the same, or as much as
 // fits half of the free memory where that is less. A number past the model's maximum: Error(kInvalidArgument).

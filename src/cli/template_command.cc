@@ -10,6 +10,7 @@
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/report.h"
+#include "cli/session_setup.h"
 #include "ekvi/chat_template.h"
 
 namespace ekvi::cli {
@@ -55,7 +56,7 @@ TemplateSource SourceOf(const Arguments& arguments) {
     throw Error(ErrorCode::kInvalidArgument, "there is no template", "", "ekvi template FILE.jinja, or -m MODEL");
   }
   const std::string path = arguments.Text("model");
-  const ModelTemplate found = FindChatTemplate(path);
+  const ModelTemplate found = LoadTemplate(path);
   if (found.source.empty()) {
     throw Error(ErrorCode::kUnsupported, path + " has no chat template", "", "ekvi template FILE.jinja --input FILE");
   }
