@@ -571,10 +571,13 @@ class Bits(Case):
 class Verify(Case):
     def test_all_paths_are_identical(self):
         report = self.report("verify")
-        self.assertTrue(report["ok"])
-        self.assertGreaterEqual(len(report["paths"]), 12)
-        self.assertTrue(all(path["identical"] for path in report["paths"]))
-        self.assertRegex(report["logits_sha256"], r"^[0-9a-f]{64}$")
+        results = report["results"]
+        self.assertIs(results["ok"], True)
+        self.assertGreaterEqual(len(results["paths"]), 12)
+        self.assertTrue(all(path["identical"] for path in results["paths"]))
+        self.assertRegex(results["logits_sha256"], r"^[0-9a-f]{64}$")
+        self.assertEqual((report["ok"], report["paths"]), (results["ok"], results["paths"]))
+        self.assertNotIn("reference", report)
 
     def test_table_is_aligned(self):
         lines = self.answer("verify", "--length", "40", "--greedy", "4").decode().splitlines()
@@ -627,8 +630,9 @@ class Verify(Case):
         self.needs(golden)
         report = self.report("verify", "--golden", golden)
         self.assertEqual(len(report["golden"]), len(list(golden.glob("*.safetensors"))))
+        self.assertEqual(report["golden"], report["results"]["golden"])
         self.assertEqual(set(report["golden"][0]), {"file", "kind", "max_abs_error"})
-        self.assertEqual(report["worst"], max(entry["max_abs_error"] for entry in report["golden"]))
+        self.assertEqual(report["results"]["worst"], max(entry["max_abs_error"] for entry in report["golden"]))
         some = sorted(golden.glob("decoder_*"))[:2]
         self.assertEqual(len(self.report("verify", "--golden", *some)["golden"]), 2)
         self.assertEqual(ekvi("verify", "--golden", *some, "--tol", "0").returncode, 6)
@@ -638,6 +642,7 @@ class Verify(Case):
         self.answer("logits", "--tokens", "5,6,7,8,9,10,11,12,13", "--compute", "f64", "-o", expected)
         for compute in ["f64", "f32"]:
             report = self.report("verify", "--expect", expected, "--compute", compute)
+            self.assertEqual(report["expect"], report["results"]["expect"])
             self.assertEqual(report["expect"]["positions"], 9)
             self.assertLessEqual(report["expect"]["max_abs_error"], report["expect"]["tolerance"])
             self.assertEqual(report["expect"]["greedy_total"], 0)

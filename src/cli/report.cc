@@ -73,6 +73,13 @@ Json ReportFor(const Arguments& arguments, const Model* model) {
   return report;
 }
 
+void RepeatAtTop(Json& report, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    Json copy = report["results"][name];
+    report[name] = std::move(copy);
+  }
+}
+
 Json GivenJson(std::string_view text) {
   static constexpr int kDepth = 32;
   bool fine = text.find('\0') == std::string_view::npos;  // the library would end there quietly

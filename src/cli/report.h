@@ -2,6 +2,7 @@
 // for JSON that users give to the program itself.
 #pragma once
 
+#include <initializer_list>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -16,6 +17,9 @@ using Json = nlohmann::ordered_json;
 // {"schema": "ekvi.generate/1", "version", "build", "machine", "model", "params"}; `model` may be null. "params" holds
 // every option of the command that has a value, with its JSON type.
 Json ReportFor(const Arguments& arguments, const Model* model);
+
+// Copies members of report["results"] beside it, where they stood first.
+void RepeatAtTop(Json& report, std::initializer_list<const char*> names);
 
 // One line with a line feed, always valid UTF-8: bytes that are not become U+FFFD. NaN and infinities become null.
 std::string JsonText(const Json& json);

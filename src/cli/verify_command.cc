@@ -79,14 +79,14 @@ void RefuseTyped(const Arguments& arguments, std::initializer_list<std::string_v
 // Names alone, for `for name in $(…)`; -v says what each breaks.
 int ListFaults(const Arguments& arguments, Console& console) {
   Json report = ReportFor(arguments, nullptr);
+  Json& faults = report["results"]["faults"] = Json::array();
   Table table;
   std::string names;
   for (const FaultInfo& fault : FaultNames()) {
     table.Add({std::string(fault.name), std::string(fault.what)});
     names += fmt::format("{}\n", fault.name);
-    report["faults"].push_back({{"name", fault.name}, {"what", fault.what}});
+    faults.push_back({{"name", fault.name}, {"what", fault.what}});
   }
-  report["results"] = {{"faults", report["faults"]}};
   report["warnings"] = Json::array();
   console.Answer(console.json() ? JsonText(report) : console.verbose() ? table.Render() : names);
   console.Finish();
@@ -122,17 +122,16 @@ std::string LawText(const VerifyReport& report, const Console& console) {
 
 Json LawJson(const Arguments& arguments, const Model& model, const VerifyReport& verified) {
   Json report = ReportFor(arguments, &model);
-  report["ok"] = verified.ok;
-  report["reference"] = verified.reference;
-  report["logits_sha256"] = verified.logits_sha256;
-  Json& paths = report["paths"] = Json::array();
+  Json& results = report["results"] = {{"ok", verified.ok},
+                                       {"reference", verified.reference},
+                                       {"logits_sha256", verified.logits_sha256},
+                                       {"paths", Json::array()}};
   for (const PathResult& path : verified.paths) {
-    paths.push_back({{"name", path.name}, {"compared", path.compared}, {"identical", path.identical}});
-    if (!path.identical) paths.back()["difference"] = path.difference;
+    Json& entry = results["paths"].emplace_back(
+        Json{{"name", path.name}, {"compared", path.compared}, {"identical", path.identical}});
+    if (!path.identical) entry["difference"] = path.difference;
   }
-  report["results"] = {
-      {"ok", report["ok"]}, {"reference", report["reference"]}, {"logits_sha256", report["logits_sha256"]}};
-  report["results"]["paths"] = paths;
+  RepeatAtTop(report, {"ok", "paths"});
   report["warnings"] = Json::array();
   return report;
 }
@@ -252,11 +251,10 @@ const Command& VerifyCommand() {
           "2e-3, with "
           "`--compute f64` 1e-6, in int8 arithmetic 6 % of the largest logit, or `--tol`; every greedy token must be "
           "equal.\n\n"
-          "`--json`, in `results` and, as they were first, beside it: `{\"ok\", \"reference\", \"logits_sha256\", "
-          "\"paths\": [{\"name\", \"compared\", \"identical\", "
-          "\"difference\"}]}`, `{\"golden\": [{\"file\", \"kind\", \"max_abs_error\"}], \"worst\"}`, or `{\"ok\", "
-          "\"expect\": "
-          "{\"max_abs_error\", \"max_abs_logit\", \"positions\", \"greedy_equal\", \"greedy_total\", \"tolerance\"}}`.",
+          "`--json` `results`: `{\"ok\", \"reference\", \"logits_sha256\", \"paths\": [{\"name\", \"compared\", "
+          "\"identical\", \"difference\"}]}`, `{\"golden\": [{\"file\", \"kind\", \"max_abs_error\"}], \"worst\"}`, or "
+          "`{\"ok\", \"expect\": {\"max_abs_error\", \"max_abs_logit\", \"positions\", \"greedy_equal\", "
+          "\"greedy_total\", \"tolerance\"}}`. `ok`, `paths`, `golden` and `expect` stand beside `results`, too.",
       .example = "ekvi verify -m model.gguf",
       .groups = {{"Proof", kOptions}, ModelGroup(), ComputeGroup(), RunGroup(), OutputGroup()},
       .arguments_max = 1 << 20,

@@ -45,12 +45,12 @@ std::string GoldenText(const std::vector<GoldenResult>& results) {
 
 Json GoldenJson(const Arguments& arguments, const std::vector<GoldenResult>& results) {
   Json report = ReportFor(arguments, nullptr);
-  Json& golden = report["golden"] = Json::array();
+  Json& golden = report["results"]["golden"] = Json::array();
   for (const GoldenResult& result : results) {
     golden.push_back({{"file", result.file}, {"kind", result.kind}, {"max_abs_error", result.max_abs_error}});
   }
-  report["worst"] = Worst(results);
-  report["results"] = {{"golden", golden}, {"worst", report["worst"]}};
+  report["results"]["worst"] = Worst(results);
+  RepeatAtTop(report, {"golden"});
   report["warnings"] = Json::array();
   return report;
 }
@@ -77,11 +77,15 @@ std::string ExpectText(const Comparison& comparison) {
 Json ExpectJson(const Arguments& arguments, const Model& model, const Comparison& comparison) {
   const ExpectResult& result = comparison.result;
   Json report = ReportFor(arguments, &model);
-  report["ok"] = comparison.Holds();
-  report["expect"] = {{"max_abs_error", result.max_abs_error}, {"max_abs_logit", result.max_abs_logit},
-                      {"positions", result.positions},         {"greedy_equal", result.greedy_equal},
-                      {"greedy_total", result.greedy_total},   {"tolerance", comparison.tolerance}};
-  report["results"] = {{"ok", report["ok"]}, {"expect", report["expect"]}};
+  report["results"] = {{"ok", comparison.Holds()},
+                       {"expect",
+                        {{"max_abs_error", result.max_abs_error},
+                         {"max_abs_logit", result.max_abs_logit},
+                         {"positions", result.positions},
+                         {"greedy_equal", result.greedy_equal},
+                         {"greedy_total", result.greedy_total},
+                         {"tolerance", comparison.tolerance}}}};
+  RepeatAtTop(report, {"ok", "expect"});
   report["warnings"] = Json::array();
   return report;
 }
