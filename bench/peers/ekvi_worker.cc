@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "api/session_parts.h"
 #include "base/fpenv.h"
+#include "bench/model_run.h"
 #include "ekvi/dtype.h"
 #include "ekvi/error.h"
 #include "ekvi/model.h"
@@ -24,64 +24,7 @@ namespace {
 using Json = nlohmann::json;
 using Ids = std::vector<int32_t>;
 
-constexpr int64_t kChunk = 512;  // tokens of a step at most, as the peers have it
-
-// A cache for `sequences` of up to `room` tokens each, and what fills it.
-class Run {
- public:
-  Run(const Model& model, int sequences, int64_t room)
-      : model_(model),
-        options_(api::Resolve(model, {.context = room, .sequences = sequences, .chunk = kChunk})),
-        vocabulary_(model.info().vocabulary),
-        cache_(api::MakeCache(model, options_)),
-        logits_(static_cast<size_t>(sequences) * static_cast<size_t>(vocabulary_)) {}
-
-  // The cache stays: what was filled with many threads serves few.
-  void SetThreads(int threads) {
-    if (steps_ != nullptr && options_.threads == threads) return;
-    steps_.reset();
-    options_.threads = threads;
-    steps_ = api::MakeSteps(model_, options_);
-  }
-
-  int64_t length() const { return cache_->length(0); }
-  int64_t vocabulary() const { return vocabulary_; }
-
-  void Truncate(int64_t length) {
-    for (int row = 0; row < cache_->rows(); ++row) cache_->Truncate(row, std::min(length, cache_->length(row)));
-  }
-
-  // Logits after the last token of each sequence.
-  const std::vector<float>& Step(const Ids& tokens) {
-    rows_.clear();
-    for (int row = 0; row < cache_->rows(); ++row) rows_.push_back({row, tokens, 1});
-    steps_->Step(*cache_, rows_, {.f32 = logits_.data()});
-    return logits_;
-  }
-
-  // As timed_token of worker.py.
-  void GoOn(int64_t count) {
-    tokens_.clear();
-    for (int64_t i = length(); i < length() + count; ++i) {
-      tokens_.push_back(static_cast<int32_t>((7 * i + 11) % vocabulary_));
-    }
-    Step(tokens_);
-  }
-
-  void Fill(int64_t length) {
-    while (this->length() < length) GoOn(std::min(kChunk, length - this->length()));
-  }
-
- private:
-  const Model& model_;
-  SessionOptions options_;
-  int64_t vocabulary_;
-  std::unique_ptr<KvCache> cache_;
-  std::unique_ptr<engine::StepModel> steps_;
-  std::vector<float> logits_;
-  std::vector<StepRow> rows_;
-  Ids tokens_;
-};
+constexpr int64_t kChunk = bench::ModelRun::kFillStep;  // tokens of a step at most: 512, as the peers have it
 
 double ProcessorSeconds() {
   timespec now{};
@@ -126,15 +69,16 @@ class Worker {
     return Json::object();
   }
 
-  Run& RunFor(int sequences, int64_t room) {
+  bench::ModelRun& RunFor(int sequences, int64_t room) {
     auto& run = runs_[{sequences, room}];
-    if (run == nullptr) run = std::make_unique<Run>(*model_, sequences, room);
+    const bench::ModelRun::Size size{.threads = threads_, .sequences = sequences, .tokens = room};
+    if (run == nullptr) run = std::make_unique<bench::ModelRun>(*model_, size);
     run->SetThreads(threads_);
     return *run;
   }
 
   Json Decode(const Shape& shape, int64_t tokens) {
-    Run& run = RunFor(shape.sequences, shape.depth + tokens);
+    bench::ModelRun& run = RunFor(shape.sequences, shape.depth + tokens);
     run.Truncate(shape.depth);
     run.Fill(shape.depth);
     const auto start = std::chrono::steady_clock::now();
@@ -152,11 +96,12 @@ class Worker {
     size_t column = 1;
     words >> list >> column;
     std::istringstream ids(list);
-    Run& run = RunFor(1, kChunk);
+    bench::ModelRun& run = RunFor(1, kChunk);
     run.Truncate(0);
     Json best = Json::array(), values = Json::array();
     for (std::string id; std::getline(ids, id, ',');) {
-      const auto& row = run.Step({std::stoi(id)});
+      run.Step(Ids{std::stoi(id)});
+      const std::vector<float>& row = run.logits();
       best.push_back(std::ranges::max_element(row) - row.begin());
       Json some = Json::array();
       for (size_t i = 0; i < row.size(); i += column) some.push_back(row[i]);
@@ -167,7 +112,7 @@ class Worker {
 
   std::shared_ptr<const Model> model_;
   int threads_ = 1;
-  std::map<std::pair<int, int64_t>, std::unique_ptr<Run>> runs_;
+  std::map<std::pair<int, int64_t>, std::unique_ptr<bench::ModelRun>> runs_;
 };
 
 Json TryAnswer(Worker& worker, const std::string& line) {

@@ -38,12 +38,14 @@ struct KernelMeasurement {
   std::string dtype;    // of cache or weights: "f16", "q4_k"
   std::string compute;  // "f32", "int8"
   int threads = 1;
-  std::vector<std::pair<std::string, int64_t>> shape;  // what of it: q_heads, kv_heads, head_dim, new, past; m, n, k
-  double seconds = 0;                                  // median
-  double gflops = 0, gbps = 0;                         // operations, and bytes that must be read at least
-  double share = 0;   // of the limit: the least time that operations and bytes allow / the median
-  std::string limit;  // which of them: "fma", "int8", "read"
-  double spread = 0;  // (slowest − fastest) / median, without the tenth at either end
+  // What of it: q_heads, kv_heads, head_dim, new, past, rows; m, n, k. Where rows have several lengths, past is their
+  // mean, and past_min and past_max follow.
+  std::vector<std::pair<std::string, int64_t>> shape;
+  double seconds = 0;           // median
+  double gflops = 0, gbps = 0;  // operations, and bytes that must be read at least
+  double share = 0;             // of the limit: the least time that operations and bytes allow / the median
+  std::string limit;            // which of them: "fma", "int8", "read"
+  double spread = 0;            // (slowest − fastest) / median, without the tenth at either end
 };
 
 // tokens: of a prompt, at once. depth: tokens in the cache before `tokens` are generated one by one.

@@ -136,14 +136,14 @@ TEST(Neighbour, Beside_EveryLogitHasTheSameBits) {
   Neighbour neighbour;
   const auto model = Model::Embedded();
   for (const int threads : {1, 2, 3}) {
-    ModelRun run(*model, {}, {.threads = threads, .sequences = 2, .tokens = 400});
-    run.Step(200);
+    ModelRun run(*model, {.threads = threads, .sequences = 2, .tokens = 400});
+    run.GoOn(200);
     run.Decode(50);
     const std::vector<float> alone = run.logits();
     neighbour.Resume();
     for (int again = 0; again < 5; ++again) {
       run.Truncate(0);
-      run.Step(200);
+      run.GoOn(200);
       run.Decode(50);
       ASSERT_EQ(run.logits(), alone) << threads << " threads";
     }

@@ -48,6 +48,17 @@ class CeilingProbe {
     Share share;
   };
   Timed Measure(const std::function<void()>& run, const Effort& effort, double seconds);
+  // The same into the figures that every row of a report has; the median seconds.
+  template <typename Row>
+  double Measure(const std::function<void()>& run, const Effort& effort, double seconds, Row& row) {
+    const Timed timed = Measure(run, effort, seconds);
+    row.gflops = 1e-9 * effort.operations / timed.timing.seconds;
+    row.gbps = 1e-9 * effort.bytes / timed.timing.seconds;
+    row.share = timed.share.share;
+    row.limit = timed.share.limit;
+    row.spread = timed.timing.spread;
+    return timed.timing.seconds;
+  }
 
  private:
   // Reads `bytes` of each thread's own `times` times over: of a cache that holds them since the untimed first time.

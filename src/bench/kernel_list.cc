@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -27,20 +28,27 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
+// Of rows of several lengths "past" is what they hold on average, to the token; "past_min" and "past_max" stand beside.
 Case AttentionCase(std::string kernel, const AttentionShape& shape, DType dtype) {
-  return {.kernel = std::move(kernel),
-          .dtype = std::string(DTypeName(dtype)),
-          .compute = "f32",
-          .shape = {{"q_heads", shape.q_heads},
-                    {"kv_heads", shape.kv_heads},
-                    {"head_dim", shape.head_dim},
-                    {"new", shape.count},
-                    {"past", shape.past.back()},
-                    {"rows", static_cast<int64_t>(shape.past.size())}},
-          .shape_text = fmt::format("{}/{} heads of {} new {} past {}{}", shape.q_heads, shape.kv_heads, shape.head_dim,
-                                    shape.count, shape.past.back(),
-                                    shape.past.size() > 1 ? fmt::format(" rows {}", shape.past.size()) : ""),
-          .make = [=](const Place& place) { return MakeAttentionSubject(shape, dtype, place); }};
+  const auto rows = static_cast<int64_t>(shape.past.size());
+  const auto [least, most] = std::ranges::minmax(shape.past);
+  const int64_t mean = std::accumulate(shape.past.begin(), shape.past.end(), int64_t{0}) / rows;
+  Case result{.kernel = std::move(kernel),
+              .dtype = std::string(DTypeName(dtype)),
+              .compute = "f32",
+              .shape = {{"q_heads", shape.q_heads},
+                        {"kv_heads", shape.kv_heads},
+                        {"head_dim", shape.head_dim},
+                        {"new", shape.count},
+                        {"past", mean},
+                        {"rows", rows}},
+              .shape_text = fmt::format("{}/{} heads of {} new {} past {}", shape.q_heads, shape.kv_heads,
+                                        shape.head_dim, shape.count, least),
+              .make = [=](const Place& place) { return MakeAttentionSubject(shape, dtype, place); }};
+  if (least != most) result.shape.insert(result.shape.end(), {{"past_min", least}, {"past_max", most}});
+  if (least != most) result.shape_text += fmt::format("-{}", most);
+  if (rows > 1) result.shape_text += fmt::format(" rows {}", rows);
+  return result;
 }
 
 void AddAttention(std::vector<Case>& cases) {
@@ -100,22 +108,15 @@ std::vector<Case> KernelCases(const std::string& filter) {
 KernelMeasurement MeasureCase(const Case& c, const Place& place, CeilingProbe& probe, double seconds) {
   const auto subject = c.make(place);
   subject->Check();
-  const auto timed =
-      probe.Measure([&] { subject->Run(); },
-                    {.operations = subject->operations(), .bytes = subject->bytes(), .int8 = c.compute == "int8"},
-                    seconds > 0 ? seconds : kSeconds);
-  return {.name = c.Name(),
-          .kernel = c.kernel,
-          .dtype = c.dtype,
-          .compute = c.compute,
-          .threads = place.pool->threads(),
-          .shape = c.shape,
-          .seconds = timed.timing.seconds,
-          .gflops = 1e-9 * subject->operations() / timed.timing.seconds,
-          .gbps = 1e-9 * subject->bytes() / timed.timing.seconds,
-          .share = timed.share.share,
-          .limit = timed.share.limit,
-          .spread = timed.timing.spread};
+  KernelMeasurement row{.name = c.Name(),
+                        .kernel = c.kernel,
+                        .dtype = c.dtype,
+                        .compute = c.compute,
+                        .threads = place.pool->threads(),
+                        .shape = c.shape};
+  const Effort effort{subject->operations(), subject->bytes(), c.compute == "int8"};
+  row.seconds = probe.Measure([&] { subject->Run(); }, effort, seconds > 0 ? seconds : kSeconds, row);
+  return row;
 }
 
 }  // namespace

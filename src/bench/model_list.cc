@@ -44,16 +44,17 @@ class ModelBench {
         probe_(kernels::ParseTarget(options.target), pool_),
         weights_(model.impl().loaded.per_token()) {}
 
-  ModelMeasurement Measure(ModelMeasurement row) {
+  // The row with its figures.
+  ModelMeasurement Measured(ModelMeasurement row) {
     return row.suite == "prefill" ? Prefill(std::move(row)) : Decode(std::move(row));
   }
 
  private:
   ModelMeasurement Prefill(ModelMeasurement row) {
-    ModelRun run(model_, options_, {.threads = pool_.threads(), .tokens = row.tokens});
+    ModelRun run(model_, {.threads = pool_.threads(), .tokens = row.tokens, .target = options_.target});
     const auto work = [&] {
       run.Truncate(0);
-      run.Step(row.tokens);
+      run.GoOn(row.tokens);
     };
     const auto count = static_cast<double>(row.tokens);
     return Filled(row, work,
@@ -63,9 +64,10 @@ class ModelBench {
 
   // `tokens` one by one from `depth` on, of each of the sequences.
   ModelMeasurement Decode(ModelMeasurement row) {
-    ModelRun run(
-        model_, options_,
-        {.threads = pool_.threads(), .sequences = static_cast<int>(row.sequences), .tokens = row.depth + row.tokens});
+    ModelRun run(model_, {.threads = pool_.threads(),
+                          .sequences = static_cast<int>(row.sequences),
+                          .tokens = row.depth + row.tokens,
+                          .target = options_.target});
     run.Fill(row.depth);
     const auto work = [&] {
       run.Truncate(row.depth);
@@ -81,15 +83,9 @@ class ModelBench {
 
   ModelMeasurement Filled(ModelMeasurement row, const std::function<void()>& run, Effort effort) {
     effort.int8 = model_.info().compute == "int8";
-    const auto timed = probe_.Measure(run, effort, options_.seconds > 0 ? options_.seconds : kSeconds);
-    const double seconds = timed.timing.seconds;
+    const double seconds = probe_.Measure(run, effort, options_.seconds > 0 ? options_.seconds : kSeconds, row);
     row.threads = pool_.threads();
     row.tok_s = static_cast<double>(row.tokens * row.sequences) / seconds;
-    row.gflops = 1e-9 * effort.operations / seconds;
-    row.gbps = 1e-9 * effort.bytes / seconds;
-    row.share = timed.share.share;
-    row.limit = timed.share.limit;
-    row.spread = timed.timing.spread;
     return row;
   }
 
@@ -117,7 +113,7 @@ ModelReport BenchModel(const std::shared_ptr<const Model>& model, const BenchOpt
     bench::ModelBench bench(*model, options, count);
     for (const ModelMeasurement& row : rows) {
       if (watch.on_begin) watch.on_begin(bench::NameOf(row, count), static_cast<int64_t>(report.rows.size()), total);
-      report.rows.push_back(bench.Measure(row));
+      report.rows.push_back(bench.Measured(row));
       if (watch.on_model) watch.on_model(report.rows.back());
     }
   }

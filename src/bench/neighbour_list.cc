@@ -24,11 +24,11 @@ double SecondsOf(const std::function<void()>& run) {
   return InRounds({&work, 1}, {.seconds = 0, .rounds_min = 3})[0].seconds;
 }
 
-NeighbourMeasurement Measure(const Model& model, const BenchOptions& options, int threads) {
+NeighbourMeasurement MeasureBeside(const Model& model, const BenchOptions& options, int threads) {
   Neighbour neighbour;
   NeighbourMeasurement row{
       .threads = threads, .tokens = std::min(kGenerated, model.info().context), .processor = neighbour.processor()};
-  ModelRun run(model, options, {.threads = threads, .tokens = row.tokens});
+  ModelRun run(model, {.threads = threads, .tokens = row.tokens, .target = options.target});
   const auto decode = [&] {
     run.Truncate(0);
     run.Decode(row.tokens);
@@ -64,7 +64,7 @@ std::vector<NeighbourMeasurement> BenchNeighbour(const std::shared_ptr<const Mod
     if (watch.on_begin) {
       watch.on_begin("beside a neighbour", static_cast<int64_t>(rows.size()), static_cast<int64_t>(counts.size()));
     }
-    rows.push_back(bench::Measure(*model, options, threads));
+    rows.push_back(bench::MeasureBeside(*model, options, threads));
     if (watch.on_neighbour) watch.on_neighbour(rows.back());
   }
   return rows;

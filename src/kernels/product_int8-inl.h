@@ -66,9 +66,9 @@ EKVI_INLINE void DotStep(F32 (&sum)[kRows][kPanels], const typename R::Head (&he
   }
 }
 
-// Weights that will be read later: into the second cache while memory answers, and into the first shortly before. The
-// hardware's own fetching stays behind: 8 rows of Q4_0 from memory went from 45 to 79 % of the peak of dot products on
-// Zen 4. A panel's end is followed by the next panel's beginning.
+// Weights that will be read later: into the second cache while memory answers, and into the first shortly before, since
+// the hardware's own fetching stays behind (docs/decisions/0013-memory-in-one-piece.md). A panel's end is followed by
+// the next panel's beginning.
 template <int kStepBytes, int kPanels>
 EKVI_INLINE void FetchAhead(const std::byte* const (&step)[kPanels]) {
   constexpr int kFar = 8192, kNear = 1024;

@@ -62,7 +62,7 @@ EKVI_INLINE F32 operator/(F32 a, F32 b) { return F32(_mm512_div_ps(a.v, b.v)); }
 EKVI_INLINE F32 operator-(F32 a) { return F32(_mm512_xor_ps(a.v, _mm512_set1_ps(-0.0f))); }
 EKVI_INLINE F32 Fma(F32 a, F32 b, F32 c) { return F32(_mm512_fmadd_ps(a.v, b.v, c.v)); }
 // a × b + c with `a` in every lane, straight from memory: a broadcast into a register takes a port that converting
-// halves needs (on Zen 4, 4 rows × 2 vectors of f16 go from 75 to 99 % of the multiply-add peak).
+// halves needs (docs/decisions/0014-blocks-of-a-layer-together.md).
 EKVI_INLINE F32 FmaFrom(const float* a, F32 b, F32 c) {
   asm("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(c.v) : "v"(b.v), "m"(*a));
   return c;
