@@ -22,6 +22,9 @@ std::vector<std::string> Seeds();
 // Whether `call` ran without Error.
 bool Works(const std::function<void()>& call);
 
+// What may not be refused any more: an Error is a finding.
+inline void MustWork(const std::function<void()>& call) { EKVI_CHECK(Works(call)); }
+
 // Contents of the files below a folder of the shared material whose names end so and that have at most `bytes_max`
 // bytes; none where there is no such material.
 std::vector<std::string> SharedFiles(const std::filesystem::path& folder, std::string_view ending, size_t bytes_max);

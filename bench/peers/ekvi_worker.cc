@@ -95,6 +95,8 @@ class Worker {
     std::string list;
     size_t column = 1;
     words >> list >> column;
+    if (column == 0)
+      throw Error(ErrorCode::kInvalidArgument, "no such column", "0", "every how many logits, from 1 on");
     std::istringstream ids(list);
     bench::ModelRun& run = RunFor(1, kChunk);
     run.Truncate(0);

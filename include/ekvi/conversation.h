@@ -6,8 +6,9 @@
 //   const ekvi::TurnPlan plan = conversation.Ask("What is a cache?");
 //   conversation.Answered(session.Generate(plan.tokens, {}, {}, print).text);
 //
-// Two promises. What messages say stays text: a name of a control token in a content never becomes that token, whatever
-// the template does with the content (cuts, trims, joins, moves), while the names that the template itself writes do.
+// Two promises. What messages say stays text: a name of a control token that stands in a content, whole or cut off at
+// its end, never becomes that token, wherever the template moves it. Names that the template itself writes do, and so
+// do those that it makes of other text (by replace or lower, say).
 // And a turn computes what is new: each turn renders all messages and compares their tokens with those of the cache.
 // Usually all that is cached stays and the new message alone is computed; where the template writes earlier messages
 // differently than before (without their reasoning, say), the longest common beginning stays.

@@ -183,9 +183,11 @@ void AttentionCore::Plan(const Append& append, std::span<const int64_t> q_offset
     if (append.count(r) > 0) rows_.push_back({r, append.past(r), append.count(r), q_offset[r], out_offset[r]});
   }
   if (base::Injected(base::Fault::kNeighbourRow) && rows_.size() > 1) ReadNeighbour(rows_);
+  // What a row can hold: a paged cache may allow lengths that its blocks never reach.
+  const int64_t room = std::min(cache.max_len(), static_cast<int64_t>(cache.bytes() / BytesPerToken(layout_)));
   int64_t states = 0;
   for (StepPlan& plan : plans_) {
-    plan.Build(rows_, pool_.threads(), cache.max_len());
+    plan.Build(rows_, pool_.threads(), room);
     states = std::max(states, plan.states_max());
   }
   if (f32_) f32_->ReserveStates(states);

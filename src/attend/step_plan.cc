@@ -7,7 +7,9 @@
 namespace ekvi::attend {
 namespace {
 
-// Query rows of a KV head up to which memory decides, and of a tile of several KV heads (scores of 128 KiB).
+// Query rows of a KV head up to which its tile joins the next head's: with more, arithmetic takes so long that the
+// order of memory is nothing. Query rows of a tile of several KV heads: scores of 128 KiB, half of a second cache's
+// least.
 constexpr int64_t kFewRows = 16, kJoinedRows = 128;
 
 int64_t Cost(const Tile& tile) { return tile.all_rows() * tile.chunks.count(); }
@@ -57,8 +59,7 @@ void StepPlan::JoinTiles(int64_t share) {
     Tile& tile = tiles_[kept++];
     tile = tiles_[t];
     if (tile.rows <= kFewRows && tile.rows == rows_[tile.row].count * geometry_.group) {
-      const int64_t cuttable = tile.chunks.count() * share / std::max<int64_t>(1, Cost(tile));
-      const int64_t fit = std::min(kJoinedRows / tile.rows, cuttable);
+      const int64_t fit = std::min(kJoinedRows, share) / tile.rows;  // heads of which one chunk is at most a share
       tile.kv_heads = static_cast<int>(std::clamp<int64_t>(fit, 1, geometry_.kv_heads - tile.kv_head));
     }
     t += static_cast<size_t>(tile.kv_heads);
@@ -80,15 +81,14 @@ void StepPlan::CutTiles(int64_t share) {
   }
 }
 
-// The most states that rows of these counts can ever need: fewer tiles than shares are cut.
+// The most states that rows of these counts can ever need, however long they are: fewer tiles than shares are cut, and
+// together they have no more query rows than there are.
 void StepPlan::BoundStates(int threads, int64_t max_len) {
   if (threads == 1) return;
-  // A row of a paged cache may be allowed lengths that its blocks never reach: room is made for 2 million tokens.
-  const int64_t chunks_max = std::min<int64_t>((std::max<int64_t>(max_len, 1) - 1) / kernels::kChunkKeys + 1, 1 << 13);
+  const int64_t chunks_max = (std::max<int64_t>(max_len, 1) - 1) / kernels::kChunkKeys + 1;
   int64_t rows = 0;
-  for (const Tile& tile : tiles_) rows = std::max(rows, tile.all_rows());
-  const int64_t tiles = std::min(static_cast<int64_t>(tiles_.size()), 2 * int64_t{threads});
-  states_max_ = std::max(states_, tiles * chunks_max * rows);
+  for (const Tile& tile : tiles_) rows += tile.all_rows();
+  states_max_ = std::max(states_, chunks_max * std::min(rows, 2 * int64_t{threads} * RowsMax(geometry_)));
 }
 
 void StepPlan::AddTasks(int threads, int64_t max_len) {

@@ -96,6 +96,27 @@ TEST(StepPlan, TilesStayInTheScratch_AndStatesInTheirBound) {
   }
 }
 
+// Rows grow without new memory: the bound is there from the first step on.
+TEST(StepPlan, RoomForStates_IsThatOfTheLongestRowFromTheStart) {
+  constexpr int64_t kMaxLen = 4096;
+  for (const Geometry& geometry : kGeometries) {
+    for (const int threads : {2, 3, 16}) {
+      for (const int64_t rows : {1, 3, 9}) {
+        StepPlan plan(geometry);
+        int64_t room = -1;
+        for (int64_t past = 0; past < kMaxLen; past += past < 600 ? 51 : 255) {
+          std::vector<std::pair<int64_t, int64_t>> step(static_cast<size_t>(rows), {past, 1});
+          step[0].first = past / 3;
+          plan.Build(RowsOf(step), threads, kMaxLen);
+          if (room < 0) room = plan.states_max();
+          EXPECT_EQ(plan.states_max(), room) << "past " << past;
+          EXPECT_LE(plan.states(), room) << "past " << past;
+        }
+      }
+    }
+  }
+}
+
 // What another thread can take over: no task is more than half of a thread's part, but for a chunk that it rounds up
 // by.
 TEST(StepPlan, TasksOfLongRows_CanBeShared) {

@@ -216,7 +216,9 @@ class TileJob {
     const int64_t way = head * geometry_.k_head_bytes;
     const bool repack = geometry_.key_order == KeyOrder::kTokenMajor;
     if (repack) RepackKeys(way, first, end);
-    const std::byte* const* ahead = Ahead(k_tiles_, k_next_, head, geometry_.k_head_bytes, keys);
+    // Repacked keys have another size than those ahead, unless the cache's type is the arithmetic's.
+    const bool same_size = !repack || c_.cache->layout().dtype_k == kOwn;
+    const std::byte* const* ahead = same_size ? Ahead(k_tiles_, k_next_, head, geometry_.k_head_bytes, keys) : nullptr;
     c_.table->scores({.q = scratch_.q + head * tile_.rows * shape_.head_dim_k,
                       .q_stride = shape_.head_dim_k,
                       .tiles = (repack ? of_head_.data() : OfHead(k_tiles_, way, keys, of_head_)) + first,
@@ -322,14 +324,15 @@ class TileJob {
   bool* started_;
   const LayerShape& shape_;
   TileGeometry geometry_;
-  // So few rows that arithmetic waits for memory, and its order decides; halves cost a conversion besides.
+  // So few rows that arithmetic waits for memory, and its order decides; halves cost a conversion besides. Measured:
+  // docs/decisions/0014.
   bool streams_;
 
   int64_t chunk_ = 0;
   int begin_ = 0, end_ = 0;  // keys of the chunk that any row sees
   bool uniform_ = true;      // all rows see the same
   bool has_next_ = false;    // there is a next chunk, and its tiles are known
-  TileList k_tiles_, v_tiles_, k_next_, v_next_, of_head_, ahead_of_head_;
+  TileList k_tiles_{}, v_tiles_{}, k_next_{}, v_next_{}, of_head_{}, ahead_of_head_{};
   std::array<RowKeys, kRowsMax> keys_;
 };
 

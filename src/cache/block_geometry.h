@@ -1,7 +1,8 @@
 // Where everything lies in a paged arena: the one stride function of writing, reading, tiles and copies.
 //
 //   arena[layer] part;  part = K[block][KV head][block_tokens / 16][head_dim_k][16], then
-//   V[block][KV head][block_tokens][head_dim_v]; room for each head's K and V of a block is rounded up to 64 bytes
+//   V[block][KV head][block_tokens][head_dim_v]; room for each head's K and V of a block is rounded up to 64 bytes,
+//   what is over lies at the end of the layer
 //
 // A decode step reads a layer's keys of all heads, chunk by chunk, and the values: blocks that were taken one after
 // another are one run of memory each (docs/decisions/0014). Sizes come from plan/strides.h.

@@ -37,12 +37,10 @@ TurnPlan Conversation::Ask(std::string text) {
 void Conversation::Answered(std::string reply) { messages_.push_back({"assistant", std::move(reply)}); }
 
 bool Conversation::Undo() {
-  if (messages_.size() <= fixed_) return false;
-  while (messages_.size() > fixed_) {
-    const bool question = messages_.back().role == "user";
-    messages_.pop_back();
-    if (question) break;
-  }
+  size_t question = messages_.size();
+  while (question > fixed_ && messages_[question - 1].role != "user") --question;
+  if (question <= fixed_) return false;
+  messages_.resize(question - 1);
   const int64_t length = lengths_.empty() ? 0 : lengths_.back();
   if (!lengths_.empty()) lengths_.pop_back();
   session_.Truncate(std::min(length, session_.length()));

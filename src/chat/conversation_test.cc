@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/utf8.h"
 #include "ekvi/error.h"
+#include "shared_path.h"
 
 namespace ekvi {
 namespace {
@@ -24,7 +26,7 @@ constexpr std::string_view kStrips =
     "{% for m in messages %}{{ m.role }}: "
     "{{ m.content.split('|')[-1] if m.role == 'assistant' else m.content }}{{ '\\n' }}{% endfor %}assistant:";
 
-class ConversationTest : public testing::Test {
+class ConversationTest : public ::testing::Test {
  protected:
   Conversation Make(std::string_view source, std::string system = "") {
     return Conversation(session_, {.name = "test", .source = std::string(source), .begin_token = {}, .end_token = {}},
@@ -102,7 +104,7 @@ TEST_F(ConversationTest, BR_55_TheBeginTokenStandsOnceInFront) {
       for (const std::string said : {"Once", "<s>Once", "<s>", ""}) {
         const Ids ids = conversation.Ask(said).tokens;
         EXPECT_EQ(std::count(ids.begin(), ids.end(), begin), 1)
-            << front << " " << said << " " << testing::PrintToString(ids);
+            << front << " " << said << " " << ::testing::PrintToString(ids);
         EXPECT_EQ(ids.front(), begin);
         conversation.Reset();
       }
@@ -205,6 +207,14 @@ TEST_F(ConversationTest, SetMessagesKeepsTheCacheThatAgrees) {
   EXPECT_EQ(session_.length(), 0);
 }
 
+TEST_F(ConversationTest, UndoTakesNothingBackWhereNobodyAsked) {
+  Conversation conversation = Make(kKeeps);
+  const std::vector<ChatMessage> greeting = {{"assistant", "Hello!"}};
+  conversation.SetMessages(greeting);
+  EXPECT_FALSE(conversation.Undo());
+  EXPECT_EQ(conversation.messages(), greeting);
+}
+
 TEST_F(ConversationTest, TheSystemMessageIsTheFirstOneAndIsNoQuestion) {
   Conversation conversation = Make(kKeeps);
   conversation.SetMessages({{"system", "calm"}});
@@ -291,6 +301,20 @@ TEST(PlanTurn, ASpeltNameIsNotItsToken) {
     control.push_back(5);
     EXPECT_EQ(PlanTurn(model->tokenizer(), spelt, control).kept, 0) << name;
   }
+}
+
+// Pieces named <0xE2> are bytes; the characters < 0 x E 2 > are something else, though spelt the same.
+TEST(PlanTurn, ATextSpeltLikeABytePieceIsNotThatByte) {
+  const std::filesystem::path path = testing::SharedPath("models/stories260K.gguf");
+  EKVI_SKIP_WITHOUT(path);
+  const auto model = Model::Load(path);
+  const Ids text = model->tokenizer().Encode("a <0xE2><0x98><0x83> day", {.begin = true});
+  Ids bytes = model->tokenizer().Encode("a \u2603 day", {.begin = true});
+  const auto differs = std::ranges::mismatch(text, bytes).in1 - text.begin();
+  ASSERT_LT(differs, static_cast<int64_t>(text.size()));
+  bytes.push_back(5);
+  EXPECT_EQ(PlanTurn(model->tokenizer(), text, bytes).kept, differs);
+  EXPECT_EQ(PlanTurn(model->tokenizer(), bytes, text).kept, differs);
 }
 
 TEST(PlanTurn, IdsOutsideTheVocabularyAreRefused) {

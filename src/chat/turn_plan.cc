@@ -8,9 +8,12 @@
 namespace ekvi {
 namespace {
 
-// What a token writes; of a control token its id, in bytes that no text has.
+// What a token writes; of a control token its id, in bytes that no text has. A piece in angle brackets may be a byte
+// (<0xE2>) or no text at all (<unk>), which the same characters in other pieces are not: it equals itself only.
 std::string Spelling(const Tokenizer& tokenizer, int32_t token) {
-  return tokenizer.IsControl(token) ? fmt::format("\xFF{}\xFF", token) : std::string(tokenizer.Piece(token));
+  const std::string_view piece = tokenizer.Piece(token);
+  const bool bracketed = piece.size() > 2 && piece.front() == '<' && piece.back() == '>';
+  return bracketed || tokenizer.IsControl(token) ? fmt::format("\xFF{}\xFF", token) : std::string(piece);
 }
 
 // The index in `rendered` after the tokens that spell what cached[common:] spells; nothing where there is none.

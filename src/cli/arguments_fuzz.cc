@@ -86,12 +86,14 @@ void TryInput(std::string_view input) {
   };
   const Arguments arguments = Arguments::Parse(Invented(), words, environment);
   CheckRanges(arguments);
-  const Arguments again = Arguments::Parse(Invented(), InFull(arguments), environment);
-  for (const Option& option : kOptions) {
-    EKVI_CHECK(again.All(option.name) == arguments.All(option.name));
-    EKVI_CHECK(again.source(option.name) == arguments.source(option.name));
-  }
-  EKVI_CHECK(again.positional() == arguments.positional());
+  MustWork([&] {
+    const Arguments again = Arguments::Parse(Invented(), InFull(arguments), environment);
+    for (const Option& option : kOptions) {
+      EKVI_CHECK(again.All(option.name) == arguments.All(option.name));
+      EKVI_CHECK(again.source(option.name) == arguments.source(option.name));
+    }
+    EKVI_CHECK(again.positional() == arguments.positional());
+  });
 }
 
 std::vector<std::string> Seeds() {

@@ -65,6 +65,45 @@ void CheckSoftmax(KeyRange a, KeyRange b, int count, T soft_cap, T slope, base::
   EXPECT_NEAR(sum[0], want_sum, 1e-5 * want_sum);
 }
 
+// Rows that are computed together have the bits of each alone.
+TEST(Softmax, SeveralRows_AreEachWhatTheyAreAlone) {
+  base::Random random(7);
+  for (const Target target : TargetsHere()) {
+    for (int64_t count = 1; count <= 9; ++count) {
+      std::vector<float> together(static_cast<size_t>(count) * kChunkKeys);
+      for (float& score : together) score = static_cast<float>(random.Normal());
+      std::vector<float> alone = together;
+      std::vector<float> max(2 * static_cast<size_t>(count)), sum(max.size());
+      std::vector<SoftmaxRow<float>> rows;
+      for (int64_t r = 0; r < count; ++r) {
+        const int begin = static_cast<int>(random.Below(200)), end = begin + 1 + static_cast<int>(random.Below(56));
+        rows.push_back({&together[static_cast<size_t>(r) * kChunkKeys],
+                        0.5f,
+                        0,
+                        r % 2 == 0 ? 0 : 0.01f,
+                        -r,
+                        {{begin, end}, {}},
+                        1,
+                        &max[static_cast<size_t>(r)],
+                        &sum[static_cast<size_t>(r)]});
+      }
+      TableFor<float>(target).softmax(rows.data(), count);
+      for (int64_t r = 0; r < count; ++r) {
+        SoftmaxRow<float> row = rows[static_cast<size_t>(r)];
+        row.scores = &alone[static_cast<size_t>(r) * kChunkKeys];
+        row.max = &max[static_cast<size_t>(count + r)];
+        row.sum = &sum[static_cast<size_t>(count + r)];
+        TableFor<float>(target).softmax(&row, 1);
+        EXPECT_EQ(*row.max, *rows[static_cast<size_t>(r)].max);
+        EXPECT_EQ(*row.sum, *rows[static_cast<size_t>(r)].sum);
+        const KeyRange seen = row.ranges[0];
+        for (int key = seen.begin; key < seen.end; ++key)
+          EXPECT_EQ(row.scores[key], rows[static_cast<size_t>(r)].scores[key]) << TargetName(target) << ", row " << r;
+      }
+    }
+  }
+}
+
 TEST(Softmax, OneAndTwoRangesWithAndWithoutOptions_AreRightOnEveryTarget) {
   base::Random random(1);
   for (const KeyRange range : {KeyRange{0, 1}, {0, 16}, {0, 256}, {3, 9}, {15, 17}, {100, 255}, {255, 256}}) {

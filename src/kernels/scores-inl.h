@@ -141,8 +141,9 @@ void OutputsAs(const Outputs<typename V::Lane>& o) {
     return ChainStrips<V, kStreamRows, kStreamVectors>(span, Streamed{o.tiles, nullptr, row_bytes, o.begin, o.end}, 0);
   }
   const int64_t first = o.begin / kLanes, tiles = (o.end + kLanes - 1) / kLanes - first;
-  FetchList fetch = FetchListFor(span, o.ahead + first, row_bytes * kLanes, tiles);
-  if (o.ahead != nullptr) span.fetch = &fetch;
+  const std::byte* const* ahead = o.ahead != nullptr ? o.ahead + first : nullptr;
+  FetchList fetch = FetchListFor(span, ahead, row_bytes * kLanes, tiles);
+  if (ahead != nullptr) span.fetch = &fetch;
   ChainStrips<V, kRowsMax, kAccumulators / kRowsMax>(
       span, ValueTiles<V, E, kWhole, Fetch::kNothing>{o.tiles, nullptr, row_bytes, o.begin, o.end}, 0);
 }

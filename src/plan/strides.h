@@ -11,7 +11,7 @@
 
 namespace ekvi::plan {
 
-// Parts begin at multiples of a cache line, so that a tile's first vector never straddles two.
+// Room is counted in whole cache lines.
 inline constexpr size_t kPartAlignment = 64;
 
 // Keys and values of something, apart.
@@ -23,7 +23,7 @@ struct KvBytes {
 // `tokens` tokens of one KV head of a layer, unpadded.
 KvBytes HeadBytes(const CacheLayout& layout, const LayerShape& layer, size_t tokens);
 
-// One head of one layer in a block: its keys, its values behind them, rounded up to kPartAlignment.
+// Room for one head of one layer in a block: its keys and its values, together rounded up to kPartAlignment.
 size_t BlockPartBytes(const CacheLayout& layout, const LayerShape& layer, int block_tokens);
 
 // One layer of a contiguous cache: k[row, kv_heads, max_len, head_dim_k] and v, each rounded up to kPartAlignment.

@@ -43,10 +43,13 @@ void TryInput(std::string_view input) {
   const size_t which = static_cast<unsigned char>(input[0]) % tokenizers.size();
   const text::Tokenizer& tokenizer = *tokenizers[which];
   const std::string_view bytes = input.substr(1);
-  const std::vector<int32_t> ids = tokenizer.Encode(bytes);
-  text::CheckStream(tokenizer, ids);
-  const bool marks = which + 1 == tokenizers.size() && bytes.find("\u2581") != bytes.npos;  // they come back as spaces
-  EKVI_CHECK(marks || tokenizer.DecodeBytes(ids) == bytes);
+  MustWork([&] {
+    const std::vector<int32_t> ids = tokenizer.Encode(bytes);
+    text::CheckStream(tokenizer, ids);
+    const bool marks =
+        which + 1 == tokenizers.size() && bytes.find("\u2581") != bytes.npos;  // they come back as spaces
+    EKVI_CHECK(marks || tokenizer.DecodeBytes(ids) == bytes);
+  });
 }
 
 std::vector<std::string> Seeds() {
