@@ -50,6 +50,10 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   if (static_cast<uint64_t>(status.st_size) > std::numeric_limits<size_t>::max()) Refuse(path, EFBIG);
   const auto size = static_cast<size_t>(status.st_size);
   void* const address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
+  if (address == MAP_FAILED && errno == ENOMEM) {
+    throw Error(ErrorCode::kCapacity, "not enough memory to map " + path.string(), std::to_string(size) + " bytes",
+                "a smaller model, or a higher limit of address space (ulimit -v)");
+  }
   if (address == MAP_FAILED) Refuse(path, errno);
   data_ = static_cast<const std::byte*>(address);
   size_ = size;

@@ -39,7 +39,11 @@ std::string Allowed(const Option& option) {
 // A value that it takes, for who does not know what to try.
 std::string Example(const Option& option) {
   if (!option.fallback.empty()) return fmt::format("{} {}, the default", LongName(option), option.fallback);
-  return fmt::format("{} {}", LongName(option), option.words.empty() ? Limit(option.minimum) : option.words);
+  if (!option.words.empty()) return fmt::format("{} {}", LongName(option), option.words);
+  // Above the minimum, where that is none of the values.
+  const double value =
+      option.open ? std::min(option.minimum + 1, (option.minimum + option.maximum) / 2) : option.minimum;
+  return fmt::format("{} {}", LongName(option), Limit(value));
 }
 
 [[noreturn]] void Refuse(const Option& option, std::string_view text, std::string_view origin) {

@@ -27,7 +27,7 @@ bool Contains(std::span<const int32_t> tokens, int32_t token) {
 void CheckNotEmpty(const Sequence& sequence, std::span<const int32_t> prompt) {
   if (sequence.size() > 0 || !prompt.empty()) return;
   throw Error(ErrorCode::kInvalidArgument, "the prompt is empty", "sequence 0 tokens + prompt 0 tokens",
-              "give at least one token, for example the model's begin token");
+              "give a prompt: this model has no begin token that it could begin after");
 }
 
 // What the row holds: whole blocks of a paged cache, the tokens' own bytes of another.
