@@ -71,7 +71,7 @@ TEST(AlignedBuffer, AbsurdSize_IsRefusedWithTheBytes) {
 
 TEST(AlignedBuffer, MoreThanIsAvailable_IsRefusedThoughTheKernelWouldPromiseIt) {
   const MemoryLimits limits = ReadMemoryLimits();
-  if (!limits.available) GTEST_SKIP() << "the system does not say what is available";
+  ASSERT_TRUE(limits.available) << "/proc/meminfo has no MemAvailable: then no request is ever refused beforehand";
   EXPECT_THROW(AlignedBuffer(*limits.available + (size_t{4} << 30)), Error);
 }
 
@@ -153,7 +153,7 @@ bool SystemRefuses(const std::function<void()>& call) {
 }
 
 TEST(Arena, AddressesThatTheSystemDoesNotGive_AreRefusedAndNothingChanges) {
-  if (kSanitized) GTEST_SKIP() << "the sanitizer's own addresses";
+  if (kSanitized) GTEST_SKIP() << "a sanitizer maps terabytes, more than any limit of addresses that is tried here";
   const auto in_another_process = [] {
     Arena arena;
     AlignedBuffer first = arena.Take(3 * kMiB);
